@@ -8,18 +8,18 @@ calls ours.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
 import typing
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit._types import BadInput, Dataset
+from tacit._words import near_miss
 
-MOST_ENTRIES = 500_000_000
-"""A generated X may hold this many numbers (4 GB); more is refused before anything is allocated."""
+MOST_ENTRIES = 100_000_000
+"""A generated X may hold this many numbers (0.8 GB); more is refused before it is allocated."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,6 @@ def generate(call: str) -> Dataset:
     return chosen(**given)
 
 
-def near_miss(word: str, known: Collection[str]) -> str:
-    """`; did you mean 'x'?` when something is close, else the list of what there is."""
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
-
-
 def require(condition: bool, message: str) -> None:
     """A parameter's own condition; the message says what was given and what would be right."""
     if not condition:
@@ -122,9 +116,10 @@ def _check_sizes(name: str, parameters: dict[str, Any]) -> None:
         value = parameters.get(key)
         if isinstance(value, int):
             require(value >= 0, f"{name}: {key}={value} must not be negative")
-    n = max(parameters.get("n") or 1, parameters.get("test") or 1)
+    n = (parameters.get("n") or 1) + (parameters.get("test") or 0)
     d = parameters.get("d") or 1
     require(
         n * d <= MOST_ENTRIES,
-        f"{name}: n={n} times d={d} is more than {MOST_ENTRIES:,} numbers; choose them smaller",
+        f"{name}: {n} points times d={d} is more than {MOST_ENTRIES:,} numbers; "
+        "choose them smaller",
     )

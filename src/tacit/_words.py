@@ -1,0 +1,12 @@
+"""Words for a person who mistyped a name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+
+def near_miss(word: str, known: Collection[str]) -> str:
+    """`; did you mean 'x'?` when something is close, else the list of what there is."""
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"

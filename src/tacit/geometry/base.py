@@ -1,0 +1,114 @@
+"""What a predicate is, and what predicates share.
+
+A predicate is a function `View → Check`, registered by `@predicate(name, place)`. The `View` of a
+data set computes what several of them need once. A predicate whose work would take minutes raises
+`TooLarge` unless it was asked for by name; one that has no meaning for the data raises
+`NotDefined`. Both become a check with `holds = None` and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit._types import Check, Dataset
+from tacit.solvers.max_margin import MaxMargin, max_margin
+
+EPS = float(np.finfo(float).eps)
+
+
+class TooLarge(Exception):
+    """The message says what it would take."""
+
+
+class NotDefined(Exception):
+    """The message says what is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A data set, looked at: scaled by a power of two so that its largest entry is near 1."""
+
+    data: Dataset
+    alpha: float
+    """Slope of the Leaky ReLU, for the assumptions that mention one."""
+    unlimited: bool = False
+    """Asked for by name: take the time it takes."""
+
+    @cached_property
+    def scale(self) -> float:
+        largest = np.abs(self.data.X).max()
+        return float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+
+    @cached_property
+    def X(self) -> np.ndarray:
+        return self.data.X / self.scale
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        return np.linalg.norm(self.X, axis=1)
+
+    @cached_property
+    def Z(self) -> np.ndarray:
+        """Rows y_i x_i."""
+        self.need_two_classes()
+        return self.data.y[:, None] * self.X
+
+    @cached_property
+    def margin(self) -> MaxMargin:
+        return max_margin(self.Z)
+
+    @cached_property
+    def mu(self) -> np.ndarray:
+        """µ = mean of y_i x_i."""
+        return self.Z.mean(axis=0)
+
+    def of_class(self, label: int) -> np.ndarray:
+        """The points of one class (±1)."""
+        self.need_two_classes()
+        return self.X[self.data.y == label]
+
+    def need_two_classes(self) -> None:
+        if not self.data.binary:
+            names = ",".join(self.data.classes[:2])
+            raise NotDefined(f"speaks of two classes; choose a pair, say --labels {names}")
+
+    def allow(self, operations: float, what: str) -> None:
+        """Refuse work of more than a few seconds unless it was asked for."""
+        if operations > MOST_OPERATIONS and not self.unlimited:
+            raise TooLarge(f"{what} would take about {operations:.0e} operations")
+
+
+MOST_OPERATIONS = 2e11
+
+
+@dataclass(frozen=True)
+class Predicate:
+    name: str
+    place: str
+    decide: Callable[[View], Check]
+
+    def __call__(self, view: View) -> Check:
+        try:
+            return self.decide(view)
+        except TooLarge as reason:
+            note = f"not computed: {reason}; ask for it with --property {self.name}"
+            return Check(self.name, None, None, self.place, note)
+        except NotDefined as reason:
+            return Check(self.name, None, None, self.place, str(reason))
+
+
+PREDICATES: dict[str, Predicate] = {}
+
+
+def predicate(name: str, place: str) -> Callable[[Callable[[View], Check]], Predicate]:
+    """Register `View → Check`; the check's name and place are filled in from here."""
+
+    def register(decide: Callable[[View], Check]) -> Predicate:
+        PREDICATES[name] = Predicate(name, place, decide)
+        return PREDICATES[name]
+
+    return register

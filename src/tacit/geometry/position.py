@@ -1,0 +1,62 @@
+"""General position: any d points are linearly independent."""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+
+from tacit._types import Check
+from tacit.geometry.base import EPS, TooLarge, View, predicate
+from tacit.geometry.exact import rank
+
+MOST_SUBSETS = 300_000
+CHUNK = 20_000
+
+
+@predicate("general_position", "wang2022 §2; Cover (1965)")
+def general_position(view: View) -> Check:
+    """Any min(n, d) points are independent; the slack is the smallest singular value among them."""
+    name, place = "general_position", "wang2022 §2; Cover (1965)"
+    n, d = view.X.shape
+    k = min(n, d)
+    zero = np.flatnonzero(view.norms == 0)
+    if len(zero):
+        return Check(name, False, 0.0, place, f"row {zero[0]} is zero")
+    parallel = _parallel_pair(view) if k >= 2 else None
+    if parallel:
+        note = f"rows {parallel[0]} and {parallel[1]} are parallel"
+        return Check(name, False, 0.0, place, note)
+    if comb(n, k) > MOST_SUBSETS and not view.unlimited:
+        raise TooLarge(f"there are {comb(n, k):.1e} subsets of {k} points to look at")
+    unit = view.X / view.norms[:, None]
+    slack, worst = np.inf, ()
+    subsets = combinations(range(n), k)
+    while chunk := list(islice(subsets, CHUNK)):
+        smallest = np.linalg.svd(unit[np.array(chunk)], compute_uv=False)[:, -1]
+        i = int(smallest.argmin())
+        if smallest[i] < slack:
+            slack, worst = float(smallest[i]), chunk[i]
+    error = 10 * k * EPS
+    rows = ", ".join(map(str, worst[:8])) + (", …" if k > 8 else "")
+    note = f"the {k} points nearest to dependent are rows {rows}"
+    if slack > error:
+        return Check(name, True, slack, place, note, error)
+    if k > 30:
+        return Check(name, None, slack, place, f"{note}: within rounding", error)
+    holds = rank(view.X[list(worst)]) == k
+    return Check(name, holds, slack, place, f"{note}; decided exactly", error)
+
+
+def _parallel_pair(view: View) -> tuple[int, int] | None:
+    """Two rows that lie on one line through 0, exactly."""
+    unit = view.X / view.norms[:, None]
+    first = unit[np.arange(len(unit)), np.abs(unit).argmax(axis=1)]
+    keys = np.round(unit * np.sign(first)[:, None], 9) + 0.0
+    seen: dict[bytes, int] = {}
+    for i, key in enumerate(keys):
+        j = seen.setdefault(key.tobytes(), i)
+        if j != i and rank(view.X[[j, i]]) == 1:
+            return j, i
+    return None

@@ -1,0 +1,145 @@
+"""Proofs that no direction separates: λ ≥ 0, not zero, with Σ λ_i z_i = 0 (Farkas' lemma).
+
+A floating-point λ makes that sum small, not zero. `farkas_proof` closes the distance by an argument
+or by rational arithmetic: what it returns is a λ next to which an exact one provably exists; None
+only says that nothing was proved. `logistic_multipliers` finds a λ to begin with on large data.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+EPS = float(np.finfo(float).eps)
+
+MOST_EXACT_ROWS = 40
+"""Rational elimination is tried up to this many rows and columns."""
+MOST_TRIES = 20
+"""Rounds of dropping the rows whose multipliers had to turn negative."""
+
+
+def farkas_proof(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
+    """λ ≥ 0 of sum 1, near `multipliers`, that proves 0 to be in the convex hull of the rows."""
+    proof = np.zeros(len(Z))
+    zero_rows = np.flatnonzero(~Z.any(axis=1))
+    if len(zero_rows):
+        proof[zero_rows[0]] = 1
+        return proof
+    for share in (1e-1, 1e-2, 1e-3, 0.0):  # few rows with large weights are the easiest to prove
+        rows = np.flatnonzero(multipliers > share * multipliers.max())
+        found = _interior(Z[rows], multipliers[rows])
+        if found is None and max(len(rows), Z.shape[1]) <= MOST_EXACT_ROWS:
+            found = _exactly(Z[rows], multipliers[rows])
+        if found is not None:
+            proof[rows] = found / found.sum()
+            return proof
+    return None
+
+
+def _interior(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
+    """λ > 0 on some rows with 0 well inside their hull; rows that do not fit are dropped."""
+    rows = np.arange(len(Z))
+    weights = multipliers
+    for _ in range(MOST_TRIES):
+        takes_part = _can_take_part(Z[rows])
+        rows, weights = rows[takes_part], weights[takes_part]
+        A = Z[rows]
+        A = A[:, A.any(axis=0)]
+        if len(rows) <= A.shape[1]:
+            return None
+        weights = _into_null_space(A, weights)
+        if (weights > 0).all():
+            whole = np.zeros(len(Z))
+            whole[rows] = weights
+            return whole if _certain(A, weights) else None
+        rows, weights = rows[weights > 0], weights[weights > 0]
+    return None
+
+
+def _can_take_part(Z: np.ndarray) -> np.ndarray:
+    """Where a column has one sign only, the rows that use it must have λ = 0; and so on."""
+    alive = np.ones(len(Z), dtype=bool)
+    while True:
+        one_sign = (Z[alive] > 0).any(axis=0) ^ (Z[alive] < 0).any(axis=0)
+        out = alive & (Z[:, one_sign] != 0).any(axis=1)
+        if not out.any():
+            return alive
+        alive &= ~out
+
+
+def _into_null_space(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The λ with Σ λ_i z_i = 0 whose entries change by the least shares (least squares)."""
+    for _ in range(2):  # twice: the second time removes what rounding left
+        Q, _ = np.linalg.qr(weights[:, None] * Z)
+        weights = weights * (1 - Q @ Q.sum(axis=0))
+    return weights
+
+
+def _certain(Z: np.ndarray, weights: np.ndarray) -> bool:
+    """Next to this λ > 0 there is an exact one.
+
+    With rows b_i = λ_i z_i that span the space, some t with Σ t_i b_i = 0 has
+    ‖t − 1‖ ≤ ‖Σ b_i‖ / σ_min(B); when that is below 1, t_i λ_i > 0 is an exact proof.
+    """
+    B = weights[:, None] * Z
+    singular = np.linalg.svd(B, compute_uv=False)
+    smallest = singular[-1] - 16 * len(B) * EPS * singular[0]  # less the error of the SVD
+    residual = np.linalg.norm(B.sum(axis=0))
+    residual += (len(B) + 4) * EPS * np.linalg.norm(B, axis=1).sum()
+    return bool(smallest > 0 and residual < smallest / 2)
+
+
+def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+    """Rational arithmetic: solve Σ λ_i z_i = 0 for the λ of the pivot rows, the others kept."""
+    order = np.argsort(-weights)  # pivots on the largest weights: they change by the least share
+    lam = [Fraction(float(weights[i])) for i in order]
+    A = [[Fraction(float(Z[i, j])) for i in order] for j in range(Z.shape[1])]  # Zᵀ
+    pivots: list[int] = []
+    for column in range(len(lam)):
+        r = len(pivots)
+        pivot = next((i for i in range(r, len(A)) if A[i][column]), None)
+        if pivot is None:
+            continue
+        A[r], A[pivot] = A[pivot], A[r]
+        A[r] = [v / A[r][column] for v in A[r]]
+        for i in range(len(A)):
+            if i != r and A[i][column]:
+                A[i] = [v - A[i][column] * p for v, p in zip(A[i], A[r], strict=True)]
+        pivots.append(column)
+    free = [column for column in range(len(lam)) if column not in pivots]
+    for r, column in enumerate(pivots):
+        lam[column] = -sum((A[r][j] * lam[j] for j in free), Fraction(0))
+    if not free or min(lam) < 0:
+        return None
+    exact = np.zeros(len(lam))
+    exact[order] = [float(value) for value in lam]
+    return exact
+
+
+def logistic_multipliers(Z: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """(w, λ) of min Σ log(1 + exp(−z_i·w)) + ridge·‖w‖²/2 by Newton's method.
+
+    At the minimum Σ λ_i z_i = ridge·w with λ_i = 1/(1 + exp(z_i·w)), so on data that cannot be
+    separated λ tends to Farkas' proof as the ridge goes to 0. Stops as soon as w separates.
+    """
+    w = np.zeros(Z.shape[1])
+
+    def value(w: np.ndarray) -> float:
+        return float(np.logaddexp(0, -(Z @ w)).sum() + ridge / 2 * w @ w)
+
+    for _ in range(50):
+        margins = Z @ w
+        lam = np.exp(-np.logaddexp(0, margins))
+        gradient = ridge * w - lam @ Z
+        if margins.min() > 0 or np.linalg.norm(gradient) <= 1e-3 * ridge * np.linalg.norm(w):
+            break
+        curvature = Z.T @ ((lam * (1 - lam))[:, None] * Z) + ridge * np.eye(len(w))
+        step = -np.linalg.solve(curvature, gradient)
+        length = 1.0
+        while value(w + length * step) > value(w) + 1e-4 * length * (gradient @ step):
+            length /= 2
+            if length < 1e-10:
+                return w, lam
+        w = w + length * step
+    return w, lam

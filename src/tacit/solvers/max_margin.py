@@ -1,0 +1,202 @@
+"""The max-margin separator through 0, with a proof of how good it is.
+
+For rows z_i = y_i x_i the two problems
+
+    max_{‖w‖ ≤ 1} min_i z_i·w   =   min_{λ ≥ 0, Σλ = 1} ‖Σ λ_i z_i‖
+
+always have solutions, whatever the scale and whether or not the data is separable: the left value
+is the margin when it is positive, and 0 is in the convex hull of the rows when it is not. Any unit
+w bounds the margin from below and any λ bounds it from above, so no solver has to be believed:
+we compute both bounds ourselves, with the rounding error of the computation added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from tacit.solvers.farkas import EPS, farkas_proof, logistic_multipliers
+
+Separability = Literal["separable", "not separable", "undecided"]
+
+FIRST_ROWS = 1000
+"""Rows of the first working set; rows that are violated join it, round after round."""
+MOST_LOGISTIC_ROWS = 20_000
+"""Rows of the logistic fit that looks at large data first."""
+MOST_ROUNDS = 60
+"""Then what has been proved is returned as it is."""
+
+
+@dataclass(frozen=True)
+class MaxMargin:
+    """The largest margin lies in [lower, upper]; `direction` reaches `lower`."""
+
+    status: Separability
+    """`undecided` when floating point cannot tell on which side of 0 the margin is."""
+    direction: np.ndarray
+    """Unit vector w (zero when every row is zero); without a margin, a direction that comes near."""
+    lower: float
+    """min z_i·w, less its rounding error; positive exactly when `direction` is sure to separate."""
+    upper: float
+    """‖Σ λ_i z_i‖, plus its rounding error; 0 when the data is proved not separable."""
+    multipliers: np.ndarray
+    """λ, non-negative, of sum 1: the dual point, or Farkas' proof that no w separates."""
+
+    @property
+    def margin(self) -> float:
+        """The margin that `direction` has for certain; 0 when none was proved."""
+        return max(self.lower, 0.0)
+
+    @property
+    def gap(self) -> float:
+        """upper − lower relative to upper: how much of the margin is not proved."""
+        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+
+
+def max_margin(Z: np.ndarray) -> MaxMargin:
+    """Separate the rows of Z from 0 as widely as possible: z_i·w ≥ margin for all i, ‖w‖ = 1."""
+    Z = np.asarray(Z, dtype=np.float64)
+    n, d = Z.shape
+    largest = np.abs(Z).max()
+    if largest == 0:
+        return MaxMargin("not separable", np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
+    scale = 2.0 ** np.floor(np.log2(largest))  # a power of two: nothing is rounded
+    found = _solve(Z / scale)
+    if found.status == "not separable":
+        found = _with_best_direction(Z / scale, found)
+    return replace(found, lower=found.lower * scale, upper=found.upper * scale)
+
+
+def support(Z: np.ndarray, found: MaxMargin, tolerance: float = 1e-7) -> np.ndarray:
+    """Rows on the margin: z_i·w within `tolerance` (relative) of the smallest."""
+    margins = Z @ found.direction
+    return np.flatnonzero(margins <= margins.min() * (1 + tolerance))
+
+
+def _solve(Z: np.ndarray) -> MaxMargin:
+    working = np.arange(len(Z))
+    best: MaxMargin | None = None
+    if len(Z) > 2 * FIRST_ROWS:
+        best, working = _look_first(Z)
+    for _ in range(MOST_ROUNDS):
+        if best is not None and best.status == "not separable":
+            return best
+        weights = _nearest_to_zero(Z[working])
+        for w, dual in _candidates(Z[working], weights):
+            multipliers = np.zeros(len(Z))
+            multipliers[working] = dual
+            best = _better(best, _bounds(Z, w, multipliers))
+        margins = Z @ _unit(weights @ Z[working])
+        inside = margins[working[weights > 0]].max(initial=0.0)
+        violated = np.setdiff1d(np.flatnonzero(margins < inside), working)
+        if len(violated) == 0 or (best and best.gap <= 1e-10):
+            break
+        # Rows without weight may go: the hull's distance to 0 still falls, so nothing repeats.
+        worst = violated[np.argsort(margins[violated])[: FIRST_ROWS // 2]]
+        kept = working[(weights > 0) | (margins[working] <= inside)]
+        working = np.union1d(kept, worst)
+    assert best is not None
+    return best
+
+
+def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
+    """No w separates; the logistic fit's comes closer than what is left of the search."""
+    w, _ = logistic_multipliers(Z[:MOST_LOGISTIC_ROWS], ridge=1e-3)
+    lower = float((Z @ _unit(w)).min())
+    return replace(found, direction=_unit(w), lower=lower) if lower > found.lower else found
+
+
+def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
+    """Large data: a logistic fit shows whether it separates, and which rows will matter."""
+    rows = np.random.default_rng(0).permutation(len(Z))[:MOST_LOGISTIC_ROWS]
+    for ridge in (1e-1, 1e-3, 1e-6):
+        w, lam = logistic_multipliers(Z[rows], ridge)
+        if (Z[rows] @ w).min() > 0:
+            break
+        proof = farkas_proof(Z[rows], lam)
+        if proof is not None:
+            multipliers = np.zeros(len(Z))
+            multipliers[rows] = proof
+            lower = float((Z @ _unit(w)).min())
+            return MaxMargin("not separable", _unit(w), lower, 0.0, multipliers), rows
+    return None, np.sort(np.argsort(Z @ w)[:FIRST_ROWS])
+
+
+def _nearest_to_zero(Z: np.ndarray) -> np.ndarray:
+    """λ of the point of conv(Z) nearest to 0, by non-negative least squares.
+
+    min ‖Zᵀλ‖² + c²(1 − Σλ)² over λ ≥ 0 has the same direction for every c; c near the margin keeps
+    both terms in sight of each other when the margin is tiny.
+    """
+    from scipy.optimize import nnls
+
+    weights = np.full(len(Z), 1 / len(Z))
+    c = 1.0
+    for _ in range(3):
+        A = np.vstack([Z.T, np.full(len(Z), c)])
+        try:
+            found, _ = nnls(A, np.append(np.zeros(Z.shape[1]), c))
+        except RuntimeError:  # too many iterations: what we have is still a valid dual point
+            break
+        if found.sum() <= 0:
+            break
+        weights = found / found.sum()
+        distance = np.linalg.norm(weights @ Z)
+        if distance > 1e-3 * c or distance < 1e-14:
+            break
+        c = float(distance)
+    return weights
+
+
+def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs (w, λ): as solved, and polished by solving the equations of the support exactly."""
+    rows = np.flatnonzero(weights > 0)
+    w = _unit(weights @ Z)
+    plain = (w, weights)
+    # On the support z_i·w is one and the same number: take the smallest such w, …
+    exact, *_ = np.linalg.lstsq(Z[rows], np.ones(len(rows)), rcond=None)
+    if not np.isfinite(exact).all() or not exact.any():
+        return [plain]
+    # … and the λ on the support that makes it: Z_Sᵀ λ ∝ w.
+    dual, *_ = np.linalg.lstsq(Z[rows].T, exact, rcond=None)
+    dual = np.maximum(dual, 0)
+    if not dual.sum() > 0:
+        return [plain]
+    polished = np.zeros(len(Z))
+    polished[rows] = dual / dual.sum()
+    return [plain, (_unit(exact), polished)]
+
+
+def _bounds(Z: np.ndarray, w: np.ndarray, multipliers: np.ndarray) -> MaxMargin:
+    """Both bounds, widened by what rounding can have done to them."""
+    norms = np.linalg.norm(Z, axis=1)
+    d = Z.shape[1]
+    lower = (Z @ w - (d + 4) * EPS * norms).min()  # ‖w‖ = 1 up to rounding, too
+    rows = np.flatnonzero(multipliers)
+    combined = np.linalg.norm(multipliers[rows] @ Z[rows])
+    rounding = (len(rows) + 4) * EPS * float(multipliers @ norms)  # also of Σλ = 1
+    upper = combined * (1 + (d + 4) * EPS) + rounding
+    if lower > 0:
+        return MaxMargin("separable", w, float(lower), float(upper), multipliers)
+    proof = farkas_proof(Z, multipliers) if upper <= 1e-9 else None
+    if proof is not None:
+        return MaxMargin("not separable", w, float(lower), 0.0, proof)
+    return MaxMargin("undecided", w, float(lower), float(upper), multipliers)
+
+
+def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
+    """Join what both prove: the larger lower bound and the smaller upper bound."""
+    if old is None or new.status == "not separable":
+        return new
+    if old.status == "not separable":
+        return old
+    primal = new if new.lower > old.lower else old
+    dual = new if new.upper < old.upper else old
+    return replace(primal, upper=dual.upper, multipliers=dual.multipliers)
+
+
+def _unit(v: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(v)
+    return v / length if length > 0 else v

@@ -1,0 +1,223 @@
+"""One text becomes one data set: files and generators, labels, bias and test sets."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit._io import npz_bytes
+from tacit._types import BadInput, Dataset
+from tacit.data import load
+
+
+def file_with(folder: Path, labels: list, name: str = "points.npz", d: int = 2) -> str:
+    """A file whose k-th point is (k, …, k)."""
+    X = np.repeat(np.arange(float(len(labels)))[:, None], d, axis=1)
+    path = folder / name
+    if path.suffix == ".csv":
+        rows = [
+            ",".join([*map(repr, row), f"{y}"]) for row, y in zip(X.tolist(), labels, strict=True)
+        ]
+        path.write_text("\n".join(rows))
+    else:
+        path.write_bytes(npz_bytes({"X": X, "y": np.array(labels)}))
+    return str(path)
+
+
+def refused(text: str, *words: str, **options: object) -> None:
+    with pytest.raises(BadInput) as caught:
+        load(text, **options)  # type: ignore[arg-type]
+    line = str(caught.value)
+    assert "\n" not in line
+    for word in words:
+        assert word in line
+
+
+# ------------------------------------------------------------------------------------------ labels
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, -1, 1], [1.0, -1.0, 1.0], ["+1", "-1", "1"], ["1", "-1.0", "1"]]
+)
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_plus_and_minus_one_are_binary(tmp_path: Path, labels: list, ending: str) -> None:
+    data = load(file_with(tmp_path, labels, f"points.{ending}"))
+    assert data.binary and data.y.tolist() == [1, -1, 1]
+    assert data.name == "points"
+    assert data.parameters["file"].endswith(f"points.{ending}")
+    assert "left_out" not in data.parameters
+
+
+def test_one_class_is_valid(tmp_path: Path) -> None:
+    assert load(file_with(tmp_path, [1, 1])).y.tolist() == [1, 1]
+    assert load(file_with(tmp_path, [-1])).y.tolist() == [-1]
+    seven = file_with(tmp_path, [7, 7])
+    refused(seven, "found: 7", "--labels 7=+1")
+    assert load(seven, labels="7=+1").y.tolist() == [1, 1]
+    assert load(seven, labels="7=-1").y.tolist() == [-1, -1]
+
+
+def test_equal_points_with_opposite_labels_and_zero_rows_are_valid(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,2,1\n1,2,-1\n0,0,1\n")
+    data = load(str(tmp_path / "a.csv"))
+    assert data.X.tolist() == [[1, 2], [1, 2], [0, 0]] and data.y.tolist() == [1, -1, 1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_three_or_more_labels_are_classes(tmp_path: Path, ending: str) -> None:
+    data = load(file_with(tmp_path, [10, 9, 2, 10], f"a.{ending}"))
+    assert data.classes == ("2", "9", "10")
+    assert data.y.tolist() == [2, 1, 0, 2]
+    data = load(file_with(tmp_path, ["dog", "cat", "eel"], f"a.{ending}"))
+    assert data.classes == ("cat", "dog", "eel")
+    data = load(file_with(tmp_path, [-1, 0, 1], f"a.{ending}"))
+    assert data.classes == ("-1", "0", "1")
+    data = load(file_with(tmp_path, ["1", "cat", "1.5"], f"a.{ending}"))
+    assert data.classes == ("1", "1.5", "cat")
+
+
+def test_labels_that_need_a_word_from_the_user(tmp_path: Path) -> None:
+    refused(file_with(tmp_path, [0, 1, 1]), "points.npz", "found: 0, 1", "--labels 1,0")
+    refused(file_with(tmp_path, ["no", "yes"]), "found: no, yes", "--labels yes,no")
+    refused(file_with(tmp_path, [1, 2.5, 3]), "measurements", "1, 2.5, 3")
+    refused(file_with(tmp_path, list(range(1001))), "1,001", "1,000", "0, 1, 2", "…")
+    refused(file_with(tmp_path, [1, np.nan, -1]), "row 1", "counted from 0", "nan")
+    refused(file_with(tmp_path, [1, np.inf, -1]), "row 1", "inf")
+    refused(file_with(tmp_path, ["a", "b", ""]), "row 2", "no label")
+    refused(file_with(tmp_path, ["a\nb", "c"]), "a\\nb")
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_labels_are_chosen(tmp_path: Path, ending: str) -> None:
+    text = file_with(tmp_path, [3, 5, 8, 3], f"a.{ending}")
+    for labels in ("3,5", "3.0,+5", " 3 , 5 ", "3=+1,5=-1", "3=1,5=-1", "5=-1,3=1"):
+        data = load(text, labels=labels)
+        assert data.binary and data.y.tolist() == [1, -1, 1]
+        assert data.X[:, 0].tolist() == [0, 1, 3]
+        assert data.parameters["left_out"] == 1
+        assert data.parameters["labels"] == {"3": 1, "5": -1}
+    assert load(text, labels="5,3").y.tolist() == [-1, 1, -1]
+    refused(text, "'4'", "found: 3, 5, 8", labels="3,4")
+    refused(text, "twice", labels="3,3.0")
+    refused(text, "+1 and the other -1", labels="3=+1,5=+1")
+    for labels in ("3", "3,5,8", "", ",", "3,", "3=2,5,8"):
+        refused(text, f"--labels {labels}:", "A,B", labels=labels)
+    many = file_with(tmp_path, list(range(20)), f"a.{ending}")
+    refused(many, "found: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …", labels="3,99")
+    words = file_with(tmp_path, ["a=b", "c"], f"a.{ending}")
+    assert load(words, labels="a=b,c").y.tolist() == [1, -1]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=30))
+def test_every_label_column_has_one_outcome(labels: list[int]) -> None:
+    """Binary, K classes, or a refusal that lists what was found: nothing else."""
+    found = sorted(set(labels))
+    with tempfile.TemporaryDirectory() as folder:
+        results = []
+        for ending in ("csv", "npz"):
+            text = file_with(Path(folder), labels, f"a.{ending}")
+            if set(found) <= {-1, 1} or len(found) > 2:
+                results.append(load(text))
+            else:
+                refused(text, "found: " + ", ".join(map(str, found)))
+        for data in results:
+            names = [int(name) for name in data.classes]
+            assert ([names[k] for k in data.y] if names else data.y.tolist()) == labels
+            assert not names or names == found
+
+
+# ------------------------------------------------------------------------- generators and test sets
+
+
+def test_a_generator_is_called() -> None:
+    data = load("digits:classes=3/5,n=30,seed=1")
+    assert data.n == 30 and data.binary and data.name == "digits"
+    assert data.parameters["generator"] == "digits"
+    assert load(" digits ").classes == tuple("0123456789")
+    refused("digit:n=3", "neither", "did you mean 'digits'?")
+    refused("mnst:classes=3/5,x=0.5", "did you mean 'mnist'?")
+    refused("wxqzw", "neither", "there are:", "digits")
+    refused("digits:m=3", "'m'")
+    refused("digits:n=0", "n=0")
+    refused("  ", "no data is named")
+
+
+def test_a_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file_with(tmp_path, [1, -1])
+    assert load("points.npz").n == 2
+    file_with(tmp_path, [1, -1], "digits:n.npz")
+    refused("digits:n.npz", "parameter=value")
+    assert load("./digits:n.npz").n == 2
+    refused("point.npz", "no such file", "did you mean 'points.npz'?")
+    refused("points.txt", "'.txt'")
+    refused("some/where", "not read")
+    (tmp_path / "there").mkdir()
+    refused("there", "is a folder")
+    refused("a" * 5000, "neither")
+    refused("a\0b", "neither")
+
+
+def test_labels_choose_among_the_classes_of_a_generator() -> None:
+    whole = load("digits:test=100")
+    data = load("digits:test=100", labels="5,3")
+    assert data.binary and data.test is not None and whole.test is not None
+    keep = np.isin(whole.y, [3, 5])
+    np.testing.assert_array_equal(data.X, whole.X[keep])
+    np.testing.assert_array_equal(data.y, np.where(whole.y[keep] == 5, 1, -1))
+    assert data.parameters["left_out"] == whole.n - data.n
+    assert data.parameters["generator"] == "digits"
+    assert data.test.n == np.isin(whole.test.y, [3, 5]).sum()
+    assert data.test.parameters["left_out"] == 100 - data.test.n
+    pair = load("digits:classes=5/3")
+    np.testing.assert_array_equal(load("digits:classes=5/3", labels="-1,1").y, -pair.y)
+    refused("digits:classes=5/3", "found: -1, 1", labels="5,3")
+
+
+def test_a_test_set_is_mapped_like_the_training_set(tmp_path: Path) -> None:
+    train = file_with(tmp_path, [4, 7, 9], "train.csv")
+    other = file_with(tmp_path, [9, 4, 4, 8], "other.npz")
+    data = load(train, labels="7,4", test=other)
+    assert data.test is not None and data.test.y.tolist() == [-1, -1]
+    assert data.test.name == "other" and data.test.parameters["left_out"] == 2
+    refused(train, "other.npz", "row 3", "'8'", "4, 7, 9", test=other)
+    data = load(train, test=file_with(tmp_path, [9, 9], "nine.csv"))
+    assert data.test is not None and data.test.classes == data.classes
+    assert data.test.y.tolist() == [2, 2]
+    refused(train, "no row", "7, 4", labels="7,4", test=file_with(tmp_path, [1, 2], "none.csv"))
+    wide = file_with(tmp_path, [4, 7, 9, 9], "wide.csv", d=3)
+    refused(train, "wide.csv", "(4, 3)", "(3, 2)", "same number of columns", test=wide)
+    refused(train, "neither", test="nothing")
+    one = file_with(tmp_path, [1, 1], "one.csv")
+    both = load(one, test=file_with(tmp_path, [1, -1], "both.csv"))
+    assert both.test is not None and both.test.y.tolist() == [1, -1]
+
+
+def test_a_test_set_may_be_generated_and_replaces_the_generator_s_own() -> None:
+    data = load("digits:classes=3/5,n=50,test=20", test="digits:classes=3/5,n=7,seed=5")
+    assert data.test is not None and data.test.n == 7
+    refused("digits:classes=3/5", "'0'", "-1, 1", test="digits")
+
+
+def test_bias(tmp_path: Path) -> None:
+    text = file_with(tmp_path, [1, -1])
+    data = load(text, bias=0.1, test=text)
+    assert data.X.tolist() == [[0, 0, 0.1], [1, 1, 0.1]]
+    assert data.test is not None and data.test.X.tolist() == data.X.tolist()
+    assert data.parameters["bias"] == 0.1
+    assert load(text, bias=0).X[:, 2].tolist() == [0, 0]
+    for bad in (float("nan"), float("inf")):
+        refused(text, "--bias", "finite", bias=bad)
+
+
+def test_a_data_set_cannot_be_altered(tmp_path: Path) -> None:
+    data = load(file_with(tmp_path, [1, -1], "a.csv"))
+    assert isinstance(data, Dataset)
+    with pytest.raises(ValueError, match="read-only"):
+        data.X[0, 0] = 5
