@@ -1,6 +1,6 @@
 """What a predicate is, and what predicates share.
 
-A predicate is a function `View → Check`, registered by `@predicate(name, place)`. The `View` of a
+A predicate is a function `View → Finding`, registered by `@predicate(name, place)`. The `View` of a
 data set computes what several of them need once. A predicate whose work would take minutes raises
 `TooLarge` unless it was asked for by name; one that has no meaning for the data raises
 `NotDefined`. Both become a check with `holds = None` and the reason.
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,15 @@ from tacit._types import Check, Dataset
 from tacit.solvers.max_margin import MaxMargin, max_margin
 
 EPS = float(np.finfo(float).eps)
+
+
+class Finding(NamedTuple):
+    """What a predicate found: the part of a `Check` that is not its name."""
+
+    holds: bool | None
+    slack: float | None
+    note: str = ""
+    error: float = 0.0
 
 
 class TooLarge(Exception):
@@ -89,25 +99,30 @@ MOST_OPERATIONS = 2e11
 class Predicate:
     name: str
     place: str
-    decide: Callable[[View], Check]
+    decide: Callable[[View], Finding]
+
+    @property
+    def summary(self) -> str:
+        return (self.decide.__doc__ or "").partition("\n")[0]
 
     def __call__(self, view: View) -> Check:
         try:
-            return self.decide(view)
+            found = self.decide(view)
         except TooLarge as reason:
             note = f"not computed: {reason}; ask for it with --property {self.name}"
-            return Check(self.name, None, None, self.place, note)
+            found = Finding(None, None, note)
         except NotDefined as reason:
-            return Check(self.name, None, None, self.place, str(reason))
+            found = Finding(None, None, str(reason))
+        return Check(self.name, found.holds, found.slack, self.place, found.note, found.error)
 
 
 PREDICATES: dict[str, Predicate] = {}
 
 
-def predicate(name: str, place: str) -> Callable[[Callable[[View], Check]], Predicate]:
-    """Register `View → Check`; the check's name and place are filled in from here."""
+def predicate(name: str, place: str) -> Callable[[Callable[[View], Finding]], Predicate]:
+    """Make the decorated function known as `name`."""
 
-    def register(decide: Callable[[View], Check]) -> Predicate:
+    def register(decide: Callable[[View], Finding]) -> Predicate:
         PREDICATES[name] = Predicate(name, place, decide)
         return PREDICATES[name]
 

@@ -13,7 +13,9 @@ def rational(row: np.ndarray) -> list[Fraction]:
 
 def sign_of_dot(x: np.ndarray, y: np.ndarray) -> int:
     """−1, 0 or 1: the sign of x·y, exactly."""
-    total = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0))
+    total = sum(
+        (Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0)
+    )
     return (total > 0) - (total < 0)
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._types import Check
-from tacit.geometry.base import EPS, NotDefined, View, predicate
+from tacit.geometry.base import EPS, Finding, NotDefined, View, predicate
 from tacit.geometry.exact import sign_of_dot
 from tacit.geometry.pairs import need_disagreement
 
@@ -21,12 +20,11 @@ def _largest_norm(view: View) -> float:
 
 
 @predicate("lyu2021:assumption4.5", "lyu2021 Assumption 4.5")
-def assumption_4_5(view: View) -> Check:
+def assumption_4_5(view: View) -> Finding:
     """⟨µ, x_i⟩ ≠ 0 for all i, µ the mean of y_i x_i; the slack is the smallest |cosine|."""
-    name = "lyu2021:assumption4.5"
     sizes = np.linalg.norm(view.mu) * view.norms
     if (sizes == 0).any():
-        return Check(name, False, 0.0, name, "µ or a point is zero")
+        return Finding(False, 0.0, "µ or a point is zero")
     cosines = np.abs(view.X @ view.mu) / sizes
     i = int(cosines.argmin())
     # µ itself is rounded: relative to ‖µ‖ by about log n · ε · mean ‖x‖ / ‖µ‖
@@ -34,25 +32,27 @@ def assumption_4_5(view: View) -> Check:
     error = EPS * (d + 4 + (np.log2(n) + 2) * view.norms.mean() / np.linalg.norm(view.mu))
     note = f"the point nearest to µ's orthogonal plane is row {i}"
     if cosines[i] > error:
-        return Check(name, True, float(cosines[i]), name, note, error)
+        return Finding(True, float(cosines[i]), note, error)
     if n * d > 20_000:
-        return Check(name, None, float(cosines[i]), name, f"{note}: within rounding", error)
-    exact = [sign_of_dot(view.Z.ravel(), np.tile(view.X[j], n)) for j in np.flatnonzero(cosines <= error)[:20]]
-    return Check(name, 0 not in exact, float(cosines[i]), name, f"{note}; decided exactly", error)
+        return Finding(None, float(cosines[i]), f"{note}: within rounding", error)
+    exact = [
+        sign_of_dot(view.Z.ravel(), np.tile(view.X[j], n))
+        for j in np.flatnonzero(cosines <= error)[:20]
+    ]
+    return Finding(0 not in exact, float(cosines[i]), f"{note}; decided exactly", error)
 
 
 @predicate("lyu2021:assumptionA.1", "lyu2021 Assumption A.1")
-def assumption_A_1(view: View) -> Check:
+def assumption_A_1(view: View) -> Finding:
     """A principal direction exists: mean‖Px_i‖·max‖Px_i‖ < α⟨µ,w⟩·min y_i⟨w,x_i⟩ for some unit w.
 
     Looked for on the arc from the max-margin separator to µ. A "no" is given only where A.2, which
     it implies (Lemma G.1), fails.
     """
-    name = "lyu2021:assumptionA.1"
     largest = _largest_norm(view)
     ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
     if not ends:
-        return Check(name, False, 0.0, name, "µ is zero")
+        return Finding(False, 0.0, "µ is zero")
     best = -np.inf
     for t in np.linspace(0, 1, 65):
         w = (1 - t) * ends[0] + t * ends[-1]
@@ -65,21 +65,20 @@ def assumption_A_1(view: View) -> Check:
     at = f"α = {view.alpha:g}"
     error = 20 * view.data.d * EPS
     if best > error:
-        return Check(name, True, float(best), name, f"{at}, witness found", error)
+        return Finding(True, float(best), f"{at}, witness found", error)
     finite = float(best) if np.isfinite(best) else None
     if view.margin.status == "not separable":
-        return Check(name, False, finite, name, "no direction separates the data")
+        return Finding(False, finite, "no direction separates the data")
     second = assumption_A_2(view)
     if second.holds is False:
         note = f"{at}: A.2 fails, which A.1 implies"
-        return Check(name, False, finite, name, note, error)
-    return Check(name, None, finite, name, f"{at}: no witness between the separator and µ")
+        return Finding(False, finite, note, error)
+    return Finding(None, finite, f"{at}: no witness between the separator and µ")
 
 
 @predicate("lyu2021:assumptionA.2", "lyu2021 Assumption A.2")
-def assumption_A_2(view: View) -> Check:
+def assumption_A_2(view: View) -> Finding:
     """⟨µ, y_i x_i⟩ > (1−α)/(nα) Σ_j max{−⟨y_i x_i, y_j x_j⟩, 0} for all i."""
-    name = "lyu2021:assumptionA.2"
     largest = _largest_norm(view)
     left = view.Z @ view.mu
     right = need_disagreement(view) / view.data.n
@@ -90,16 +89,16 @@ def assumption_A_2(view: View) -> Check:
     )
     if view.alpha == 0:
         if (right == 0).all() and (left > 0).all():
-            return Check(name, None, None, name, "needs α > 0; it would hold for every one")
-        return Check(name, None, None, name, f"needs α > 0 (try --activation leaky:0.5); {note}")
+            return Finding(None, None, "needs α > 0; it would hold for every one")
+        return Finding(None, None, f"needs α > 0 (try --activation leaky:0.5); {note}")
     gap = left - (1 - view.alpha) / view.alpha * right  # A.2
     slack = float(gap.min()) / largest**2
     error = EPS * (view.data.d + np.log2(view.data.n) + 8) * max(1.0, (1 - view.alpha) / view.alpha)
     holds = None if abs(slack) <= error else slack > 0
-    return Check(name, holds, slack, name, note, error)
+    return Finding(holds, slack, note, error)
 
 
-def _norm_difference(view: View, name: str, direction: int) -> Check:
+def _norm_difference(view: View, direction: int) -> Finding:
     """‖µ⁺‖ − ‖µ⁻‖ with x⁺ = x for positive and αx for negative points, x⁻ the other way (6)."""
     largest = _largest_norm(view)
     positive = (view.data.y == 1)[:, None]
@@ -109,16 +108,16 @@ def _norm_difference(view: View, name: str, direction: int) -> Check:
     error = EPS * (view.data.d + np.log2(view.data.n) + 8)
     holds = None if abs(slack) <= error else slack > 0
     note = f"α = {view.alpha:g}" + ("" if holds is not None else ": equal up to rounding")
-    return Check(name, holds, slack, name, note, error)
+    return Finding(holds, slack, note, error)
 
 
 @predicate("lyu2021:assumptionA.3", "lyu2021 Assumption A.3")
-def assumption_A_3(view: View) -> Check:
+def assumption_A_3(view: View) -> Finding:
     """‖µ⁺‖ > ‖µ⁻‖."""
-    return _norm_difference(view, "lyu2021:assumptionA.3", 1)
+    return _norm_difference(view, 1)
 
 
 @predicate("lyu2021:assumptionA.8", "lyu2021 Assumption A.8")
-def assumption_A_8(view: View) -> Check:
+def assumption_A_8(view: View) -> Finding:
     """‖µ⁺‖ < ‖µ⁻‖."""
-    return _norm_difference(view, "lyu2021:assumptionA.8", -1)
+    return _norm_difference(view, -1)

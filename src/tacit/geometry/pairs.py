@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit._types import Check
-from tacit.geometry.base import EPS, NotDefined, TooLarge, View, predicate
+from tacit.geometry.base import EPS, Finding, NotDefined, TooLarge, View, predicate
 from tacit.geometry.exact import sign_of_dot
 
 BLOCK = 1 << 24
@@ -86,54 +85,52 @@ def shared_pairs(view: View) -> Pairs:
 
 
 @predicate("orthogonally_separable", "phuong2021 (1); wang2022 §2.1")
-def orthogonally_separable(view: View) -> Check:
+def orthogonally_separable(view: View) -> Finding:
     """x_i·x_j > 0 within a class and ≤ 0 between classes; the slack is the worst pair's cosine."""
-    name, place = "orthogonally_separable", "phuong2021 (1); wang2022 §2.1"
     try:
         found = shared_pairs(view)
     except TooLarge:
-        return _refuted_by_sample(view, name, place)
+        return _refuted_by_sample(view)
     slack = min(found.lowest_same, -found.highest_other)
     error = 0.0 if _products_are_exact(view.X) else (view.data.d + 4) * EPS
     worst = "of one class" if found.lowest_same <= -found.highest_other else "of different classes"
     note = f"the worst pair is {worst}, cosine {slack if 'one' in worst else -slack:.4g}"
     if slack > error or slack < -error:
-        return Check(name, slack > 0, slack, place, note, error)
+        return Finding(slack > 0, slack, note, error)
     if error == 0:  # the worst cosine is exactly 0: allowed between classes only
-        return Check(name, found.lowest_same > 0, 0.0, place, note)
+        return Finding(found.lowest_same > 0, 0.0, note)
     if len(found.doubtful) > MOST_EXACT_PAIRS:
         note = f"{note}: more than {MOST_EXACT_PAIRS} pairs are within rounding of a right angle"
-        return Check(name, None, slack, place, note, error)
+        return Finding(None, slack, note, error)
     X, y = view.X, view.data.y
     signs = [(sign_of_dot(X[i], X[j]), y[i] == y[j]) for i, j in found.doubtful]
     holds = all(sign > 0 if same else sign <= 0 for sign, same in signs)
-    return Check(name, holds, slack, place, f"{note}; its sign decided exactly", error)
+    return Finding(holds, slack, f"{note}; its sign decided exactly", error)
 
 
-def _refuted_by_sample(view: View, name: str, place: str) -> Check:
+def _refuted_by_sample(view: View) -> Finding:
     """All pairs would take too long; one bad pair in a sample is enough for a "no"."""
     rows = np.random.default_rng(0).permutation(view.data.n)[:SAMPLE]
     found = pairs(view, np.sort(rows))
     slack = min(found.lowest_same, -found.highest_other)
     if slack < -(view.data.d + 4) * EPS:
         note = f"a pair among {SAMPLE:,} sampled points fails; others may fail by more"
-        return Check(name, False, slack, place, note)
+        return Finding(False, slack, note)
     raise TooLarge(
         f"comparing {view.data.n:,} points in pairs takes long, and {SAMPLE:,} sampled ones hold"
     )
 
 
 @predicate("symmetric", "lyu2021 Assumption 4.1")
-def symmetric(view: View) -> Check:
+def symmetric(view: View) -> Finding:
     """With (x, y) there is (−x, −y), one for one; the slack is minus the largest distance to it."""
-    name, place = "symmetric", "lyu2021 Assumption 4.1"
     view.need_two_classes()
     X, y = view.X, view.data.y
     if len(set(y.tolist())) == 1:
-        return Check(name, False, -1.0, place, "there is one class only, so no −x for any x")
+        return Finding(False, -1.0, "there is one class only, so no −x for any x")
     positive, negative = _sorted(X[y == 1]), _sorted(-X[y == -1])
     if positive.shape == negative.shape and (positive == negative).all():
-        return Check(name, True, 0.0, place, "every x has its −x, exactly")
+        return Finding(True, 0.0, "every x has its −x, exactly")
     j = shared_pairs(view).opposite
     apart = np.linalg.norm(X + X[j], axis=1) / view.norms.max()
     i = int(apart.argmax())
@@ -141,12 +138,12 @@ def symmetric(view: View) -> Check:
         counts = f"{len(positive)} positive and {len(negative)} negative"
         unpaired = max(1, abs(len(positive) - len(negative))) / view.data.n
         note = f"every x has a −x, but not one for one ({counts} points)"
-        return Check(name, False, -unpaired, place, note)
+        return Finding(False, -unpaired, note)
     note = (
         f"row {i} has no opposite: the nearest is {apart[i]:.2g} of the largest norm away "
         "(holds only at 0)"
     )
-    return Check(name, False, -float(apart[i]), place, note)
+    return Finding(False, -float(apart[i]), note)
 
 
 def _sorted(X: np.ndarray) -> np.ndarray:

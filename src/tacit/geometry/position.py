@@ -7,8 +7,7 @@ from math import comb
 
 import numpy as np
 
-from tacit._types import Check
-from tacit.geometry.base import EPS, TooLarge, View, predicate
+from tacit.geometry.base import EPS, Finding, TooLarge, View, predicate
 from tacit.geometry.exact import rank
 
 MOST_SUBSETS = 300_000
@@ -16,18 +15,17 @@ CHUNK = 20_000
 
 
 @predicate("general_position", "wang2022 §2; Cover (1965)")
-def general_position(view: View) -> Check:
+def general_position(view: View) -> Finding:
     """Any min(n, d) points are independent; the slack is the smallest singular value among them."""
-    name, place = "general_position", "wang2022 §2; Cover (1965)"
     n, d = view.X.shape
     k = min(n, d)
     zero = np.flatnonzero(view.norms == 0)
     if len(zero):
-        return Check(name, False, 0.0, place, f"row {zero[0]} is zero")
+        return Finding(False, 0.0, f"row {zero[0]} is zero")
     parallel = _parallel_pair(view) if k >= 2 else None
     if parallel:
         note = f"rows {parallel[0]} and {parallel[1]} are parallel"
-        return Check(name, False, 0.0, place, note)
+        return Finding(False, 0.0, note)
     if comb(n, k) > MOST_SUBSETS and not view.unlimited:
         raise TooLarge(f"there are {comb(n, k):.1e} subsets of {k} points to look at")
     unit = view.X / view.norms[:, None]
@@ -42,11 +40,11 @@ def general_position(view: View) -> Check:
     rows = ", ".join(map(str, worst[:8])) + (", …" if k > 8 else "")
     note = f"the {k} points nearest to dependent are rows {rows}"
     if slack > error:
-        return Check(name, True, slack, place, note, error)
+        return Finding(True, slack, note, error)
     if k > 30:
-        return Check(name, None, slack, place, f"{note}: within rounding", error)
+        return Finding(None, slack, f"{note}: within rounding", error)
     holds = rank(view.X[list(worst)]) == k
-    return Check(name, holds, slack, place, f"{note}; decided exactly", error)
+    return Finding(holds, slack, f"{note}; decided exactly", error)
 
 
 def _parallel_pair(view: View) -> tuple[int, int] | None:

@@ -105,7 +105,8 @@ def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
     """No w separates; the logistic fit's comes closer than what is left of the search."""
     w, _ = logistic_multipliers(Z[:MOST_LOGISTIC_ROWS], ridge=1e-3)
     lower = float((Z @ _unit(w)).min())
-    return replace(found, direction=_unit(w), lower=lower) if lower > found.lower else found
+    better = w.any() and (lower > found.lower or not found.direction.any())
+    return replace(found, direction=_unit(w), lower=lower) if better else found
 
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:

@@ -1,0 +1,60 @@
+"""The geometry of a data set: every predicate with its signed slack.
+
+A new predicate is a function decorated with `@predicate(name, place)` in a file of this folder,
+imported below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit._types import BadInput, Check, Dataset
+from tacit._words import near_miss
+from tacit.geometry import lyu2021, pairs, position, separability, xord
+from tacit.geometry.base import PREDICATES, View
+from tacit.geometry.facts import facts, remarks
+
+__all__ = [
+    "Geometry",
+    "PREDICATES",
+    "check",
+    "lyu2021",
+    "pairs",
+    "position",
+    "separability",
+    "xord",
+]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    data: Dataset
+    alpha: float
+    facts: dict[str, Any]
+    properties: dict[str, Check]
+    max_margin: tuple[float, float] | None
+    """[lower, upper] around the largest margin; None when there is none, or it was not asked for."""
+    max_margin_direction: np.ndarray | None
+
+    @property
+    def remarks(self) -> list[str]:
+        return remarks(self.facts)
+
+
+def check(data: Dataset, properties: Sequence[str] = (), alpha: float = 0.5) -> Geometry:
+    """Every predicate on `data`, or the named ones only (these without a limit on their time)."""
+    for name in properties:
+        if name not in PREDICATES:
+            raise BadInput(f"unknown property '{name}'{near_miss(name, PREDICATES)}")
+    view = View(data, alpha, unlimited=bool(properties))
+    found = {name: PREDICATES[name](view) for name in properties or PREDICATES}
+    margin = direction = None
+    if data.binary and not properties or "linearly_separable" in properties:
+        if data.binary and view.margin.status == "separable":
+            margin = view.margin.lower * view.scale, view.margin.upper * view.scale
+            direction = view.margin.direction
+    return Geometry(data, alpha, facts(data), found, margin, direction)
