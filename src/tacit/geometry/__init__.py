@@ -14,9 +14,12 @@ import numpy as np
 
 from tacit._types import BadInput, Check, Dataset
 from tacit._words import near_miss
-from tacit.geometry import lyu2021, pairs, position, separability, xord
 from tacit.geometry.base import PREDICATES, View
 from tacit.geometry.facts import facts, remarks
+
+# isort: off  (predicates are shown in this order)
+from tacit.geometry import separability, pairs, position, lyu2021, xord
+# isort: on
 
 __all__ = [
     "Geometry",
@@ -37,7 +40,8 @@ class Geometry:
     facts: dict[str, Any]
     properties: dict[str, Check]
     max_margin: tuple[float, float] | None
-    """[lower, upper] around the largest margin; None when there is none, or it was not asked for."""
+    """Lower and upper bound of the largest margin (of K classes: the smallest of the K, each
+    against the rest); None when there is none, or it was not asked for."""
     max_margin_direction: np.ndarray | None
 
     @property
@@ -53,8 +57,8 @@ def check(data: Dataset, properties: Sequence[str] = (), alpha: float = 0.5) -> 
     view = View(data, alpha, unlimited=bool(properties))
     found = {name: PREDICATES[name](view) for name in properties or PREDICATES}
     margin = direction = None
-    if data.binary and not properties or "linearly_separable" in properties:
-        if data.binary and view.margin.status == "separable":
-            margin = view.margin.lower * view.scale, view.margin.upper * view.scale
-            direction = view.margin.direction
+    asked = found.get("linearly_separable")
+    if asked and asked.holds and asked.slack is not None:
+        margin = asked.slack, asked.slack + asked.error
+        direction = view.margin.direction if data.binary else None
     return Geometry(data, alpha, facts(data), found, margin, direction)

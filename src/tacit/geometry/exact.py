@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 
@@ -11,11 +12,14 @@ def rational(row: np.ndarray) -> list[Fraction]:
     return [Fraction(float(value)) for value in row]
 
 
+def exact_sum(rows: np.ndarray) -> list[Fraction]:
+    """The sum of the rows."""
+    return [sum(rational(column), Fraction(0)) for column in rows.T]
+
+
 def sign_of_dot(x: np.ndarray, y: np.ndarray) -> int:
-    """−1, 0 or 1: the sign of x·y, exactly."""
-    total = sum(
-        (Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0)
-    )
+    """−1, 0 or 1: the sign of x·y."""
+    total = sum(map(mul, rational(x), rational(y)), Fraction(0))
     return (total > 0) - (total < 0)
 
 

@@ -5,11 +5,16 @@ Slacks are relative to the squared largest norm (A.1, A.2) or to the largest nor
 
 from __future__ import annotations
 
+from operator import mul
+
 import numpy as np
 
 from tacit.geometry.base import EPS, Finding, NotDefined, View, predicate
-from tacit.geometry.exact import sign_of_dot
+from tacit.geometry.exact import exact_sum, rational
 from tacit.geometry.pairs import need_disagreement
+
+MOST_EXACT_ENTRIES = 20_000
+"""Entries of X up to which a tie is decided by rational arithmetic."""
 
 
 def _largest_norm(view: View) -> float:
@@ -33,13 +38,12 @@ def assumption_4_5(view: View) -> Finding:
     note = f"the point nearest to µ's orthogonal plane is row {i}"
     if cosines[i] > error:
         return Finding(True, float(cosines[i]), note, error)
-    if n * d > 20_000:
+    if n * d > MOST_EXACT_ENTRIES:
         return Finding(None, float(cosines[i]), f"{note}: within rounding", error)
-    exact = [
-        sign_of_dot(view.Z.ravel(), np.tile(view.X[j], n))
-        for j in np.flatnonzero(cosines <= error)[:20]
-    ]
-    return Finding(0 not in exact, float(cosines[i]), f"{note}; decided exactly", error)
+    total = exact_sum(view.Z)
+    doubtful = view.X[cosines <= error]
+    holds = all(sum(map(mul, total, rational(x))) != 0 for x in doubtful)
+    return Finding(holds, float(cosines[i]), f"{note}; decided exactly", error)
 
 
 @predicate("lyu2021:assumptionA.1", "lyu2021 Assumption A.1")
@@ -106,9 +110,15 @@ def _norm_difference(view: View, direction: int) -> Finding:
     minus = np.where(positive, view.alpha * view.Z, view.Z).mean(axis=0)
     slack = direction * float(np.linalg.norm(plus) - np.linalg.norm(minus)) / largest
     error = EPS * (view.data.d + np.log2(view.data.n) + 8)
-    holds = None if abs(slack) <= error else slack > 0
-    note = f"α = {view.alpha:g}" + ("" if holds is not None else ": equal up to rounding")
-    return Finding(holds, slack, note, error)
+    note = f"α = {view.alpha:g}"
+    if abs(slack) > error:
+        return Finding(slack > 0, slack, note, error)
+    if view.data.n * view.data.d > MOST_EXACT_ENTRIES:
+        return Finding(None, slack, f"{note}: equal up to rounding", error)
+    # ‖µ⁺‖² − ‖µ⁻‖² = (1−α²)(‖s₊‖² − ‖s₋‖²)/n² with s_± = Σ x_i over one class
+    squares = [sum(v * v for v in exact_sum(view.of_class(label))) for label in (1, -1)]
+    holds = direction * (squares[0] - squares[1]) > 0
+    return Finding(holds, slack, f"{note}; decided exactly", error)
 
 
 @predicate("lyu2021:assumptionA.3", "lyu2021 Assumption A.3")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.geometry.base import EPS, Finding, NotDefined, TooLarge, View, predicate
+from tacit.geometry.base import EPS, Finding, TooLarge, View, predicate
 from tacit.geometry.exact import sign_of_dot
 
 BLOCK = 1 << 24
@@ -153,6 +153,5 @@ def _sorted(X: np.ndarray) -> np.ndarray:
 
 def need_disagreement(view: View) -> np.ndarray:
     """Σ_j max(−⟨y_i x_i, y_j x_j⟩, 0) for every i."""
-    if not view.data.binary:
-        raise NotDefined("speaks of two classes")
+    view.need_two_classes()
     return shared_pairs(view).disagreement

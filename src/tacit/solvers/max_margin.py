@@ -36,9 +36,9 @@ class MaxMargin:
     status: Separability
     """`undecided` when floating point cannot tell on which side of 0 the margin is."""
     direction: np.ndarray
-    """Unit vector w (zero when every row is zero); without a margin, a direction that comes near."""
+    """Unit vector w (zero when every row is zero); without a margin, one that comes near."""
     lower: float
-    """min z_i·w, less its rounding error; positive exactly when `direction` is sure to separate."""
+    """min z_i·w, less its rounding error; the data is separable if this is positive."""
     upper: float
     """‖Σ λ_i z_i‖, plus its rounding error; 0 when the data is proved not separable."""
     multipliers: np.ndarray
