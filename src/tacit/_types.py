@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 
 class BadInput(ValueError):
-    """Input a person can mend. The message is one line: what is wrong, where, what would be right."""
+    """Input a person can mend. The message is one line: what is wrong, where, what is right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +105,33 @@ class Check:
     place: str
     note: str = ""
     error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Network, initialisation, loss and training rule, as texts and numbers that JSON can hold.
+
+    The texts are those of the command line; the room that owns a thing parses its text.
+    """
+
+    model: str = "two_layer"
+    activation: str = "relu"
+    """`relu`, or `leaky:A` for φ(z) = max(z, Az)."""
+    train: Literal["both", "first"] | None = None
+    """Which layers: `both` or `first`; None is what the model does of itself."""
+    width: int = 100
+    """m, the number of neurons (of channels in a convolutional net)."""
+    init: str | None = None
+    """None is `balanced:1e-3`, or `gaussian:1e-3` where there is no trained output layer."""
+    output_weight: float = 1.0
+    """v of an output layer that is fixed at ±v."""
+    loss: str = "logistic"
+    rule: str = "gd"
+    """`gd`, `sgd` or `adam`."""
+    lr: float = 0.1
+    step: str = "constant"
+    """`constant`, or `scaled`: the step size is lr / loss (gd only)."""
+    batch: int | None = None
+    """Examples in a batch; None is 1 for `sgd` and all of them for `adam`."""
+    stop: tuple[str, ...] = ()
+    """Stop rules, any of which ends a run; `tacit.train.stop` lists them."""

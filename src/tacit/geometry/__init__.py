@@ -17,7 +17,8 @@ from tacit._words import near_miss
 from tacit.geometry.base import PREDICATES, View
 from tacit.geometry.facts import facts, remarks
 
-# isort: off  (predicates are shown in this order)
+# Predicates are shown in the order of this line.
+# isort: off
 from tacit.geometry import separability, pairs, position, lyu2021, xord
 # isort: on
 

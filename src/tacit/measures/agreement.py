@@ -1,0 +1,74 @@
+"""Agreement of the neurons on the training points: NAR and PAR (sarussi2021 §6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.measures.base import Snapshot, measure
+
+
+@measure("nar")
+def nar(s: Snapshot) -> float:
+    """The largest β of a Neural Agreement Regime (Def. 6.2) the weights are in.
+
+    min over neurons and points of c_i ŵ·x_i, c_i the side of the group's mean; positive exactly
+    when neurons of one sign agree on every point.
+    """
+    return min((_agreement(g, s.data.X, _sides(g, s.data.X)) for g in _groups(s)), default=0.0)
+
+
+@measure("par")
+def par(s: Snapshot) -> float:
+    """The same for the Perfect Agreement Regime (Def. 6.3): c = y for w neurons, −y for u."""
+    y = s.data.y
+    found = [
+        _agreement(g, s.data.X, c * y) for g, c in zip(s.groups, (1, -1), strict=True) if len(g)
+    ]
+    return min(found, default=0.0)
+
+
+@measure("disagreements")
+def disagreements(s: Snapshot) -> float:
+    """Most training points on which two neurons of one sign differ (fig. 9c)."""
+    most = 0
+    for group in _groups(s):
+        active = (group @ s.data.X.T > 0).astype(np.float64)
+        same = active @ active.T + (1 - active) @ (1 - active).T
+        most = max(most, int(round(s.data.n - same.min())))
+    return float(most)
+
+
+@measure("par_ratio_positive")
+def par_ratio_positive(s: Snapshot) -> float:
+    """Share of w neurons that classify every training point like y (fig. 8)."""
+    return _ratio(s.groups[0], s.data.X, s.data.y)
+
+
+@measure("par_ratio_negative")
+def par_ratio_negative(s: Snapshot) -> float:
+    """Share of u neurons that classify every training point like −y."""
+    return _ratio(s.groups[1], s.data.X, -s.data.y)
+
+
+@measure("dead_neurons")
+def dead_neurons(s: Snapshot) -> float:
+    """Neurons that are active on no training point."""
+    return float((~(s.W @ s.data.X.T > 0).any(axis=1)).sum())
+
+
+def _groups(s: Snapshot) -> list[np.ndarray]:
+    return [group for group in s.groups if len(group)]
+
+
+def _sides(group: np.ndarray, X: np.ndarray) -> np.ndarray:
+    return np.where(X @ group.mean(axis=0) >= 0, 1, -1)
+
+
+def _agreement(group: np.ndarray, X: np.ndarray, c: np.ndarray) -> float:
+    norms = np.linalg.norm(group, axis=1, keepdims=True)
+    unit = np.divide(group, norms, out=np.zeros_like(group), where=norms > 0)
+    return float((c * (unit @ X.T)).min())
+
+
+def _ratio(group: np.ndarray, X: np.ndarray, c: np.ndarray) -> float:
+    return float((c * (group @ X.T) > 0).all(axis=1).mean()) if len(group) else float("nan")

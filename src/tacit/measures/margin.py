@@ -1,0 +1,59 @@
+"""Loss, errors and margins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit._jax import jnp
+from tacit.measures.base import NotDefined, Snapshot, measure
+
+
+@measure("log_loss")
+def log_loss(s: Snapshot) -> float:
+    """Natural logarithm of the loss: finite where the loss itself underflows."""
+    return s.log_loss
+
+
+@measure("train_error")
+def train_error(s: Snapshot) -> float:
+    """Share of training points with y_i f(x_i) ≤ 0."""
+    return float(np.mean(s.q <= 0))
+
+
+@measure("test_error")
+def test_error(s: Snapshot) -> float:
+    """The same on the test set."""
+    if s.data.test is None:
+        raise NotDefined("there is no test set")
+    return float(np.mean(s.data.test.y * s.outputs(s.data.test.X) <= 0))
+
+
+@measure("q_min")
+def q_min(s: Snapshot) -> float:
+    """Smallest output margin min_i y_i f(x_i)."""
+    return float(s.q.min())
+
+
+@measure("norm")
+def norm(s: Snapshot) -> float:
+    """‖θ‖ of the trained weights."""
+    return s.norm
+
+
+@measure("margin")
+def margin(s: Snapshot) -> float:
+    """Normalised margin γ = q_min/‖θ‖^L, sarussi2021 (4)."""
+    return _per_norm(s, float(s.q.min()))
+
+
+@measure("smoothed_margin")
+def smoothed_margin(s: Snapshot) -> float:
+    """γ̃ of sarussi2021 (5), generalised to ‖θ‖^L; never above γ."""
+    if not s.loss.has_exponential_tail:
+        raise NotDefined("the loss has no exponential tail")
+    return _per_norm(s, float(s.loss.margin_of_log_total(jnp.asarray(s.log_loss), s.data.n)))
+
+
+def _per_norm(s: Snapshot, value: float) -> float:
+    L = s.homogeneity  # raises NotDefined first
+    return value / s.norm**L if s.norm**L > 0 else float("nan")

@@ -1,0 +1,39 @@
+"""Balance of the layers, and the rank of the first one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.measures.base import NotDefined, Snapshot, measure
+
+SHOWN = 10
+
+
+@measure("balance")
+def balance(s: Snapshot) -> float:
+    """max_k |‖w_k‖² − a_k²|: gradient flow conserves each of these differences."""
+    if "a" not in s.model.trained(s.params):
+        raise NotDefined("the output layer is fixed")
+    return float(np.abs((s.W**2).sum(axis=1) - s.a**2).max())
+
+
+@measure("singular_values")
+def singular_values(s: Snapshot) -> np.ndarray:
+    """The ten largest singular values of the first layer, zeros where there are fewer."""
+    found = np.linalg.svd(_first_layer(s), compute_uv=False)[:SHOWN]
+    return np.pad(found, (0, SHOWN - len(found)))
+
+
+@measure("effective_rank")
+def effective_rank(s: Snapshot) -> float:
+    """‖W‖_F²/‖W‖²: near 1 for rank one, at most the rank."""
+    W = _first_layer(s)
+    largest = np.linalg.norm(W, 2)
+    return float((W**2).sum() / largest**2) if largest > 0 else 0.0
+
+
+def _first_layer(s: Snapshot) -> np.ndarray:
+    W = s.params.get("W", s.params.get("W1"))
+    if W is None or W.ndim != 2:
+        raise NotDefined("there is no first-layer matrix")
+    return W

@@ -1,0 +1,218 @@
+"""Gradient descent, stochastic gradient descent without replacement, and Adam, compiled.
+
+Time is counted in epochs; a step of gd is an epoch. One compiled function advances one network by
+any number of epochs. Networks of an ensemble go through that same function one after the other, so
+a seed gives the same bits alone, in any ensemble, and however its epochs are cut into pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import optax
+
+from tacit._jax import jax, jnp
+from tacit._types import BadInput, Setting
+from tacit._words import near_miss
+from tacit.losses import Loss, parse_loss
+from tacit.models import Model, Params, parse_activation, parse_model
+from tacit.train import stop as stops
+from tacit.train.stop import Stop, parse_stop
+
+RULES = ("gd", "sgd", "adam")
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Everything about the training that the compiled code depends on."""
+
+    model: Model
+    loss: Loss
+    rule: str
+    scaled: bool
+    """Step size lr / loss."""
+    batch: int | None
+    """Examples in a batch; None is all of them, in their order."""
+    stop: Stop
+
+
+class State(NamedTuple):
+    """One network on its way."""
+
+    params: Params
+    optimizer: Any
+    epoch: jax.Array
+    step: jax.Array
+    status: jax.Array
+    """A code of `tacit.train.stop`; RUNNING until something ends the run."""
+    best: jax.Array
+    """Smallest log loss so far, and the epochs since it was reached."""
+    stale: jax.Array
+    reference: Params
+    """The weights at the last power of two of epochs, for the `direction` rule."""
+
+
+def parse_descent(setting: Setting, n: int) -> Descent:
+    """The rule of a setting, for n examples."""
+    if setting.rule not in RULES:
+        raise BadInput(f"unknown rule '{setting.rule}'{near_miss(setting.rule, RULES)}")
+    if not 0 < setting.lr < float("inf"):
+        raise BadInput(f"--lr {setting.lr} must be a positive number")
+    if setting.step not in ("constant", "scaled"):
+        raise BadInput(
+            f"unknown step '{setting.step}'{near_miss(setting.step, ('constant', 'scaled'))}"
+        )
+    if setting.step == "scaled" and setting.rule != "gd":
+        raise BadInput(f"--step scaled goes with --rule gd, not {setting.rule}")
+    batch = setting.batch
+    if setting.rule == "gd" and batch not in (None, n):
+        raise BadInput(f"--rule gd uses all {n} examples; --batch {batch} needs --rule sgd or adam")
+    if batch is not None and not 1 <= batch <= n:
+        raise BadInput(f"--batch {batch} must be between 1 and the number of examples, {n}")
+    if setting.train not in (None, "both", "first"):
+        raise BadInput(f"--train {setting.train} must be 'both' or 'first'")
+    return Descent(
+        model=parse_model(setting.model, parse_activation(setting.activation), setting.train),
+        loss=parse_loss(setting.loss),
+        rule=setting.rule,
+        scaled=setting.step == "scaled",
+        batch={"gd": None, "sgd": batch or 1, "adam": batch}[setting.rule],
+        stop=parse_stop(setting.stop),
+    )
+
+
+def start(descent: Descent, weights: dict[str, Any]) -> State:
+    """Epoch 0 with these weights."""
+    params = {part: jnp.asarray(array) for part, array in weights.items()}
+    return State(
+        params=params,
+        optimizer=_adam(0.0).init(descent.model.trained(params)) if descent.rule == "adam" else (),
+        epoch=jnp.asarray(0),
+        step=jnp.asarray(0),
+        status=jnp.asarray(stops.RUNNING),
+        best=jnp.asarray(jnp.inf),
+        stale=jnp.asarray(0),
+        reference=params,
+    )
+
+
+@partial(jax.jit, static_argnames="descent")
+def advance(
+    descent: Descent,
+    state: State,
+    X: jax.Array,
+    y: jax.Array,
+    seed: jax.Array,
+    lr: jax.Array,
+    until: jax.Array,
+) -> State:
+    """Train until epoch `until`, or until a stop rule or a number that is not finite ends it."""
+
+    def running(state: State) -> jax.Array:
+        return (state.epoch < until) & (state.status == stops.RUNNING)
+
+    def one_epoch(state: State) -> State:
+        key = jax.random.fold_in(jax.random.key(seed), state.epoch)
+        moved = _epoch(descent, state, X, y, key, lr)
+        finite = jnp.all(jnp.array([jnp.all(jnp.isfinite(v)) for v in moved.params.values()]))
+        diverged = state._replace(step=moved.step, status=jnp.asarray(stops.DIVERGED))
+        moved = moved._replace(epoch=state.epoch + 1)
+        if descent.stop.any:
+            moved = _look(descent, moved, X, y)
+        return jax.tree.map(partial(jnp.where, finite), moved, diverged)
+
+    return jax.lax.while_loop(running, one_epoch, state)
+
+
+def _epoch(
+    descent: Descent, state: State, X: jax.Array, y: jax.Array, key: jax.Array, lr: jax.Array
+) -> State:
+    """One pass over the data. `step` stops counting where a number is no longer finite."""
+    n = X.shape[0]
+    if descent.batch is None:
+        return _step(descent, state, X, y, lr)
+    order = jax.random.permutation(key, n)  # without replacement
+    whole = n // descent.batch * descent.batch
+
+    def batch_step(state: State, rows: jax.Array) -> tuple[State, None]:
+        return _step(descent, state, X[rows], y[rows], lr), None
+
+    state, _ = jax.lax.scan(batch_step, state, order[:whole].reshape(-1, descent.batch))
+    if whole < n:
+        state, _ = batch_step(state, order[whole:])
+    return state
+
+
+def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
+    model, loss, params = descent.model, descent.loss, state.params
+    q = y * model(params, X)
+    g = loss.scaled_output_gradient(q, y) if descent.scaled else loss.output_gradient(q, y)
+    gradient = model.gradient(params, X, g)
+    optimizer = state.optimizer
+    if descent.rule == "adam":
+        trained = model.trained(params)
+        change, optimizer = _adam(lr).update(model.trained(gradient), optimizer, trained)
+        params = {**params, **optax.apply_updates(trained, change)}
+    else:
+        params = jax.tree.map(lambda p, dp: p - lr * dp, params, gradient)
+    # While the outputs are finite, the steps count: the count ends at the step that broke them.
+    count = jnp.where(jnp.all(jnp.isfinite(q)), 1, 0)
+    return state._replace(params=params, optimizer=optimizer, step=state.step + count)
+
+
+def _look(descent: Descent, state: State, X: jax.Array, y: jax.Array) -> State:
+    """Apply the stop rules to the weights as they are."""
+    stop, params = descent.stop, state.params
+    q = y * descent.model(params, X)
+    log_loss = descent.loss.log_total(q, y)
+    better = log_loss < state.best
+    stale = jnp.where(better, 0, state.stale + 1)
+    status = state.status
+
+    def on(condition: jax.Array, code: int) -> None:
+        nonlocal status
+        status = jnp.where((status == stops.RUNNING) & condition, code, status)
+
+    if stop.log_loss is not None:
+        on(log_loss <= stop.log_loss, stops.REACHED_LOSS)
+    if stop.zero_error:
+        on(jnp.all(q > 0), stops.ZERO_ERROR)
+    if stop.patience is not None:
+        on(stale >= stop.patience, stops.NO_IMPROVEMENT)
+    if stop.agreement:
+        on(_agree(params, X), stops.AGREEMENT)
+    reference = state.reference
+    if stop.angle is not None:
+        power_of_two = (state.epoch & (state.epoch - 1)) == 0
+        turned = _angle(descent.model.trained(params), descent.model.trained(reference))
+        settled = power_of_two & (state.epoch > 1) & jnp.all(q > 0) & (turned <= stop.angle)
+        on(settled, stops.DIRECTION)
+        reference = jax.tree.map(partial(jnp.where, power_of_two), params, reference)
+    return state._replace(
+        status=status, best=jnp.minimum(state.best, log_loss), stale=stale, reference=reference
+    )
+
+
+def _agree(params: Params, X: jax.Array) -> jax.Array:
+    """All neurons of one output sign are on the same side of every point."""
+    side = jnp.sign(X @ params["W"].T)
+    agree = jnp.asarray(True)
+    for sign in (1, -1):
+        chosen = params["a"] * sign > 0
+        high = jnp.max(side, axis=1, where=chosen, initial=-1)
+        low = jnp.min(side, axis=1, where=chosen, initial=1)
+        agree &= ~chosen.any() | jnp.all((high == low) & (high != 0))
+    return agree
+
+
+def _angle(params: Params, others: Params) -> jax.Array:
+    """Angle between two sets of weights; accurate also when it is tiny."""
+    u, v = (jnp.concatenate([p[k].ravel() for k in sorted(p)]) for p in (params, others))
+    u, v = u / jnp.linalg.norm(u), v / jnp.linalg.norm(v)
+    return 2 * jnp.arctan2(jnp.linalg.norm(u - v), jnp.linalg.norm(u + v))
+
+
+def _adam(lr: Any) -> optax.GradientTransformation:
+    return optax.adam(lr)

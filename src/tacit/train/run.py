@@ -1,0 +1,205 @@
+"""A run: what was trained on what, what was measured on the way, and the weights at its end.
+
+On disk it is a folder with `run.json` (setting and summary) and `arrays.npz` (data, weights,
+measures), written whole or not at all, and read without trusting it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tacit
+from tacit._io import npz_bytes, open_regular, read_npz, write_folder
+from tacit._jax import jnp
+from tacit._types import BadInput, Dataset, Setting
+
+MOST_JSON_BYTES = 64 << 20
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Members of an ensemble, in a row: every array below has one entry per member."""
+
+    setting: Setting
+    data: Dataset
+    members: tuple[tuple[int, int | None], ...]
+    """(seed, class): the class a member separates from the rest, None for binary data."""
+    epochs: np.ndarray
+    """The T epochs at which measures were taken."""
+    measures: dict[str, np.ndarray]
+    """Name → T × members (× length, for vectors)."""
+    state: dict[str, np.ndarray]
+    """Everything training needs to go on; `params.W` and so on are the weights."""
+    outcomes: tuple[str, ...]
+    """How each member ended."""
+    seconds: float
+
+    @property
+    def epoch(self) -> int:
+        return int(self.epochs[-1])
+
+    @property
+    def params(self) -> dict[str, np.ndarray]:
+        """Part → members × its shape."""
+        start = "params."
+        return {k[len(start) :]: v for k, v in self.state.items() if k.startswith(start)}
+
+    @property
+    def train_error(self) -> list[float]:
+        """Of each member; of K classes, by the largest output, for each seed."""
+        return self._error("train_error", self.data)
+
+    @property
+    def test_error(self) -> list[float] | None:
+        return self._error("test_error", self.data.test) if self.data.test else None
+
+    def _error(self, name: str, data: Dataset | None) -> list[float]:
+        if self.data.binary or data is None:
+            return [float(v) for v in self.measures[name][-1]]
+        outputs = self._outputs(data)
+        seeds = sorted({seed for seed, _ in self.members})
+        found = []
+        for seed in seeds:
+            rows = [i for i, (s, _) in enumerate(self.members) if s == seed]
+            found.append(float(np.mean(outputs[rows].argmax(axis=0) != data.y)))
+        return found
+
+    def _outputs(self, data: Dataset) -> np.ndarray:
+        from tacit.train.descent import parse_descent
+
+        model = parse_descent(self.setting, self.data.n).model
+        parts, X = self.params, jnp.asarray(data.X)
+        return np.stack(
+            [
+                np.asarray(model({k: jnp.asarray(v[i]) for k, v in parts.items()}, X))
+                for i in range(len(self.members))
+            ]
+        )
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """What scripts read: plain numbers for one member, lists for an ensemble; NaN becomes None."""
+
+    def one_or_all(values: list[Any]) -> Any:
+        return values[0] if len(run.members) == 1 else values
+
+    log_loss = run.measures["log_loss"][-1]
+    with np.errstate(under="ignore"):
+        loss = np.exp(log_loss)
+    result = {
+        "name": run.data.name,
+        "n": run.data.n,
+        "d": run.data.d,
+        "loss": one_or_all(loss.tolist()),
+        "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
+        "train_error": run.train_error[0] if len(run.train_error) == 1 else run.train_error,
+        "epochs": run.epoch,
+        "outcome": one_or_all(list(run.outcomes)),
+        "seconds": run.seconds,
+        "setting": asdict(run.setting),
+        "seeds": [seed for seed, _ in run.members],
+        "measures": {
+            "epoch": run.epochs.tolist(),
+            **{name: _squeeze(values).tolist() for name, values in run.measures.items()},
+        },
+    }
+    if run.test_error is not None:
+        result["test_error"] = run.test_error[0] if len(run.test_error) == 1 else run.test_error
+    return plain(result)
+
+
+def _squeeze(values: np.ndarray) -> np.ndarray:
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def plain(value: Any) -> Any:
+    """The same with None for every number that is not finite, as JSON needs it."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def save(run: Run, path: str | Path, force: bool = False) -> None:
+    """Write the folder; an older run is replaced only with `force`."""
+    arrays = {"epochs": run.epochs, "X": run.data.X, "y": run.data.y}
+    if run.data.test is not None:
+        arrays |= {"test_X": run.data.test.X, "test_y": run.data.test.y}
+    arrays |= {f"state.{name}": array for name, array in run.state.items()}
+    arrays |= {f"measure.{name}": array for name, array in run.measures.items()}
+    packed = npz_bytes(arrays)
+    about = {
+        "tacit": tacit.__version__,
+        "format": FORMAT,
+        "setting": asdict(run.setting),
+        "data": {
+            "name": run.data.name,
+            "classes": run.data.classes,
+            "parameters": run.data.parameters,
+        },
+        "members": run.members,
+        "outcomes": run.outcomes,
+        "seconds": run.seconds,
+        "summary": summary(run),
+    }
+    text = json.dumps(plain(about), indent=1, ensure_ascii=False, allow_nan=False)
+    write_folder(path, {"run.json": text.encode(), "arrays.npz": packed}, force)
+
+
+def load(path: str | Path) -> Run:
+    """Read a run folder; anything that is not exactly one is refused with what is wrong."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
+    with open_regular(folder / "run.json", MOST_JSON_BYTES) as file:
+        text = file.read()
+    try:
+        about = json.loads(text)
+        if about["format"] != FORMAT:
+            raise BadInput(f"{folder / 'run.json'}: format {about['format']} is not {FORMAT}")
+        return _assemble(about, read_npz(folder / "arrays.npz"))
+    except BadInput:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadInput(f"{folder} is not a run folder: {type(error).__name__}: {error}") from None
+
+
+def _assemble(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
+    known = {field.name for field in fields(Setting)}
+    setting = dict(about["setting"])
+    if set(setting) != known:
+        raise BadInput(f"the setting has {sorted(setting)}, not {sorted(known)}")
+    setting["stop"] = tuple(setting["stop"])
+    about_data = about["data"]
+    name, classes = str(about_data["name"]), tuple(map(str, about_data["classes"]))
+    test = None
+    if "test_X" in arrays:
+        test = Dataset(arrays["test_X"], arrays["test_y"], f"{name} (test)", classes)
+    data = Dataset(arrays["X"], arrays["y"], name, classes, dict(about_data["parameters"]), test)
+
+    def part(start: str) -> dict[str, np.ndarray]:
+        return {k[len(start) :]: v for k, v in arrays.items() if k.startswith(start)}
+
+    return Run(
+        setting=Setting(**setting),
+        data=data,
+        members=tuple((int(seed), None if k is None else int(k)) for seed, k in about["members"]),
+        epochs=arrays["epochs"],
+        measures=part("measure."),
+        state=part("state."),
+        outcomes=tuple(map(str, about["outcomes"])),
+        seconds=float(about["seconds"]),
+    )
