@@ -115,23 +115,28 @@ class Setting:
     """
 
     model: str = "two_layer"
+    """`two_layer`, `conv_max_pool[:PATCH]`, `residual[:DEPTH]` or `six_conv[:SIDE]`."""
     activation: str = "relu"
     """`relu`, or `leaky:A` for φ(z) = max(z, Az)."""
     train: Literal["both", "first"] | None = None
-    """Which layers: `both` or `first`; None is what the model does of itself."""
+    """The layers of a two-layer net that are trained; both unless told otherwise."""
     width: int = 100
     """m, the number of neurons (of channels in a convolutional net)."""
     init: str | None = None
-    """None is `balanced:1e-3`, or `gaussian:1e-3` where there is no trained output layer."""
+    """Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-3`,
+    with a fixed output layer `gaussian:1e-3`, for deeper nets `he:1`."""
     output_weight: float = 1.0
     """v of an output layer that is fixed at ±v."""
     loss: str = "logistic"
+    """`logistic[:sum]`, `exponential[:sum]`, `hinge`, or `hinge:G` with confidence G."""
     rule: str = "gd"
     """`gd`, `sgd` or `adam`."""
     lr: float = 0.1
+    """Step size."""
     step: str = "constant"
-    """`constant`, or `scaled`: the step size is lr / loss (gd only)."""
+    """`constant`, or `scaled`: step size lr / loss, right also where the loss underflows."""
     batch: int | None = None
-    """Examples in a batch; None is 1 for `sgd` and all of them for `adam`."""
+    """Examples in a batch; unless told otherwise 1 for `sgd` and all for `adam`."""
     stop: tuple[str, ...] = ()
-    """Stop rules, any of which ends a run; `tacit.train.stop` lists them."""
+    """End a run when one of these holds (may be repeated): `loss:X`, `log10_loss:X`, `zero_error`,
+    `no_improvement:K`, `agreement`, `direction:ANGLE`."""

@@ -38,9 +38,21 @@ class NotDefined(Exception):
     """The message says what is missing."""
 
 
+def row_norms(X: np.ndarray) -> np.ndarray:
+    """‖x_i‖ for every row, without overflow or underflow on the way."""
+    largest = np.abs(X).max(axis=1)
+    safe = np.where(largest > 0, largest, 1.0)
+    with np.errstate(over="ignore"):  # a norm that no float can hold is inf
+        return np.linalg.norm(X / safe[:, None], axis=1) * safe
+
+
 @dataclass(frozen=True, eq=False)
 class View:
-    """A data set, looked at: scaled by a power of two so that its largest entry is near 1."""
+    """A data set, looked at: scaled by powers of two, so that nothing over- or underflows.
+
+    Entries 10³⁰⁸ times smaller than the largest may still get lost in `X` and `rows`; that is less
+    than rounding, but exact decisions look at `data.X`.
+    """
 
     data: Dataset
     alpha: float
@@ -49,37 +61,60 @@ class View:
     """Asked for by name: take the time it takes."""
 
     @cached_property
+    def exponents(self) -> np.ndarray:
+        """Of every row, for the power of two below its largest entry."""
+        largest = np.abs(self.data.X).max(axis=1)
+        return np.where(largest > 0, np.frexp(largest)[1] - 1, -1074)
+
+    @cached_property
     def scale(self) -> float:
-        largest = np.abs(self.data.X).max()
-        return float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+        return float(np.ldexp(1.0, self.exponents.max()))
 
     @cached_property
     def X(self) -> np.ndarray:
+        """All rows divided by `scale`: the largest entry is in [1, 2)."""
         return self.data.X / self.scale
 
     @cached_property
+    def rows(self) -> np.ndarray:
+        """Every row by its own power of two: its largest entry is in [1, 2)."""
+        return np.ldexp(self.data.X, -self.exponents[:, None])
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """What `rows` have to be multiplied with to become those of `X`."""
+        return np.ldexp(1.0, self.exponents - self.exponents.max())
+
+    @cached_property
     def norms(self) -> np.ndarray:
-        return np.linalg.norm(self.X, axis=1)
+        """‖x_i‖ for the rows of `X`; they may underflow, so 0 need not mean a zero row."""
+        return np.linalg.norm(self.rows, axis=1) * self.sizes
+
+    @cached_property
+    def zero_rows(self) -> np.ndarray:
+        return np.flatnonzero(~self.data.X.any(axis=1))
 
     @cached_property
     def Z(self) -> np.ndarray:
-        """Rows y_i x_i."""
+        """Rows y_i x_i of `X`."""
         self.need_two_classes()
         return self.data.y[:, None] * self.X
 
     @cached_property
     def margin(self) -> MaxMargin:
-        return max_margin(self.Z)
+        """Of the data itself, in its unit."""
+        self.need_two_classes()
+        return max_margin(self.data.y[:, None] * self.data.X)
 
     @cached_property
     def mu(self) -> np.ndarray:
-        """µ = mean of y_i x_i."""
+        """µ = mean of y_i x_i; each entry is off by n·ε/2 of its mean absolute value at most."""
         return self.Z.mean(axis=0)
 
     def of_class(self, label: int) -> np.ndarray:
-        """The points of one class (±1)."""
+        """The points of one class (±1), as they are."""
         self.need_two_classes()
-        return self.X[self.data.y == label]
+        return self.data.X[self.data.y == label]
 
     def need_two_classes(self) -> None:
         if not self.data.binary:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from tacit._types import Dataset
+from tacit.geometry.base import row_norms
 
 MOST_LISTED = 20
 
 
 def facts(data: Dataset) -> dict[str, Any]:
     """Plain facts; lists of rows (counted from 0) are cut after MOST_LISTED, counts are not."""
-    norms = np.linalg.norm(data.X, axis=1)
-    zero = np.flatnonzero(norms == 0)
+    norms = row_norms(data.X)
+    zero = np.flatnonzero(~data.X.any(axis=1))
     groups: dict[bytes, list[int]] = {}
-    for i, row in enumerate(data.X + 0.0):  # −0 becomes 0
-        groups.setdefault(row.tobytes(), []).append(i)
+    for i, row in enumerate(data.X):
+        key = blake2b((row + 0.0).tobytes(), digest_size=16).digest()  # −0 becomes 0
+        groups.setdefault(key, []).append(i)
     repeated = [rows for rows in groups.values() if len(rows) > 1]
     contradictory = [rows for rows in repeated if len(set(data.y[rows].tolist())) > 1]
     names = data.classes or None
@@ -31,11 +34,18 @@ def facts(data: Dataset) -> dict[str, Any]:
         "zero_rows": zero[:MOST_LISTED].tolist(),
         "n_zero_rows": len(zero),
         "n_repeated": sum(len(rows) - 1 for rows in repeated),
-        "contradictions": contradictory[:MOST_LISTED],
+        "contradictions": [_shown(rows, data.y) for rows in contradictory[:MOST_LISTED]],
         "n_contradictions": len(contradictory),
         "smallest_norm": float(norms.min()),
         "largest_norm": float(norms.max()),
     }
+
+
+def _shown(rows: list[int], y: np.ndarray) -> list[int]:
+    """At most MOST_LISTED of the rows; the first of every label is among them."""
+    first = [rows[i] for i in np.unique(y[rows], return_index=True)[1]]
+    others = [row for row in rows if row not in first]
+    return sorted((first + others)[:MOST_LISTED])
 
 
 def remarks(found: dict[str, Any]) -> list[str]:
@@ -45,9 +55,13 @@ def remarks(found: dict[str, Any]) -> list[str]:
         said.append("There is one class only.")
     if found["n_zero_rows"]:
         rows = ", ".join(map(str, found["zero_rows"]))
+        more = found["n_zero_rows"] - len(found["zero_rows"])
+        rows += f" and {more} more" if more else ""
         said.append(f"Zero rows: {rows}. No network without a bias can give them a label.")
     if found["n_contradictions"]:
         rows = "; ".join(", ".join(map(str, group)) for group in found["contradictions"])
+        more = found["n_contradictions"] - len(found["contradictions"])
+        rows += f" and {more} more points" if more else ""
         said.append(f"The same point with different labels, in rows {rows}: no function fits both.")
     if found["n_repeated"]:
         said.append(f"{found['n_repeated']} points repeat others.")

@@ -5,6 +5,7 @@ Slacks are relative to the squared largest norm (A.1, A.2) or to the largest nor
 
 from __future__ import annotations
 
+from fractions import Fraction
 from operator import mul
 
 import numpy as np
@@ -27,21 +28,21 @@ def _largest_norm(view: View) -> float:
 @predicate("lyu2021:assumption4.5", "lyu2021 Assumption 4.5")
 def assumption_4_5(view: View) -> Finding:
     """⟨µ, x_i⟩ ≠ 0 for all i, µ the mean of y_i x_i; the slack is the smallest |cosine|."""
-    sizes = np.linalg.norm(view.mu) * view.norms
-    if (sizes == 0).any():
-        return Finding(False, 0.0, "µ or a point is zero")
-    cosines = np.abs(view.X @ view.mu) / sizes
-    i = int(cosines.argmin())
-    # µ itself is rounded: relative to ‖µ‖ by about log n · ε · mean ‖x‖ / ‖µ‖
     n, d = view.X.shape
-    error = EPS * (d + 4 + (np.log2(n) + 2) * view.norms.mean() / np.linalg.norm(view.mu))
+    if len(view.zero_rows):
+        return Finding(False, 0.0, f"row {view.zero_rows[0]} is zero")
+    unit = view.rows / np.linalg.norm(view.rows, axis=1)[:, None]
+    length = float(np.linalg.norm(view.mu))
+    cosines = np.abs(unit @ view.mu) / length if length else np.zeros(n)
+    i = int(cosines.argmin())
+    error = EPS * (d + 4 + n * view.norms.mean() / length) if length else 1.0  # µ is rounded too
     note = f"the point nearest to µ's orthogonal plane is row {i}"
     if cosines[i] > error:
         return Finding(True, float(cosines[i]), note, error)
     if n * d > MOST_EXACT_ENTRIES:
         return Finding(None, float(cosines[i]), f"{note}: within rounding", error)
-    total = exact_sum(view.Z)
-    doubtful = view.X[cosines <= error]
+    total = exact_sum(view.data.y[:, None] * view.data.X)
+    doubtful = view.data.X[cosines <= error]
     holds = all(sum(map(mul, total, rational(x))) != 0 for x in doubtful)
     return Finding(holds, float(cosines[i]), f"{note}; decided exactly", error)
 
@@ -57,27 +58,31 @@ def assumption_A_1(view: View) -> Finding:
     ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
     if not ends:
         return Finding(False, 0.0, "µ is zero")
-    best = -np.inf
-    for t in np.linspace(0, 1, 65):
-        w = (1 - t) * ends[0] + t * ends[-1]
-        w = w / max(np.linalg.norm(w), EPS)
-        along = view.X @ w
-        across = np.sqrt(np.maximum(view.norms**2 - along**2, 0))
-        margin = (view.data.y * along).min()
-        slack = view.alpha * (view.mu @ w) * margin if margin > 0 else -np.inf
-        best = max(best, (slack - across.mean() * across.max()) / largest**2)
+    arc = [(1 - t) * ends[0] + t * ends[-1] for t in np.linspace(0, 1, 65)]
+    best = max(
+        (w / max(np.linalg.norm(w), EPS) for w in arc), key=lambda w: _A_1(view, w, quick=True)
+    )
+    slack = _A_1(view, best) / largest**2
     at = f"α = {view.alpha:g}"
-    error = 20 * view.data.d * EPS
-    if best > error:
-        return Finding(True, float(best), f"{at}, witness found", error)
-    finite = float(best) if np.isfinite(best) else None
+    error = EPS * (view.data.n + 20 * view.data.d)
+    if slack > error:
+        return Finding(True, slack, f"{at}, witness found", error)
     if view.margin.status == "not separable":
-        return Finding(False, finite, "no direction separates the data")
-    second = assumption_A_2(view)
-    if second.holds is False:
-        note = f"{at}: A.2 fails, which A.1 implies"
-        return Finding(False, finite, note, error)
-    return Finding(None, finite, f"{at}: no witness between the separator and µ")
+        return Finding(False, slack, "no direction separates the data", error)
+    if assumption_A_2(view).holds is False:
+        return Finding(False, slack, f"{at}: A.2 fails, which A.1 implies", error)
+    return Finding(None, slack, f"{at}: no witness between the separator and µ", error)
+
+
+def _A_1(view: View, w: np.ndarray, quick: bool = False) -> float:
+    """α⟨µ,w⟩·min y_i⟨w,x_i⟩ − mean‖Px_i‖·max‖Px_i‖, negative when w does not separate."""
+    along = view.X @ w
+    if quick:  # cancels where a point is close to the line of w
+        across = np.sqrt(np.maximum(view.norms**2 - along**2, 0))
+    else:
+        across = np.linalg.norm(view.X - along[:, None] * w, axis=1)
+    margin = (view.data.y * along).min()
+    return float(view.alpha * abs(view.mu @ w) * margin - across.mean() * across.max())
 
 
 @predicate("lyu2021:assumptionA.2", "lyu2021 Assumption A.2")
@@ -97,7 +102,7 @@ def assumption_A_2(view: View) -> Finding:
         return Finding(None, None, f"needs α > 0 (try --activation leaky:0.5); {note}")
     gap = left - (1 - view.alpha) / view.alpha * right  # A.2
     slack = float(gap.min()) / largest**2
-    error = EPS * (view.data.d + np.log2(view.data.n) + 8) * max(1.0, (1 - view.alpha) / view.alpha)
+    error = EPS * (view.data.d + view.data.n + 8) * max(1.0, (1 - view.alpha) / view.alpha)
     holds = None if abs(slack) <= error else slack > 0
     return Finding(holds, slack, note, error)
 
@@ -109,7 +114,7 @@ def _norm_difference(view: View, direction: int) -> Finding:
     plus = np.where(positive, view.Z, view.alpha * view.Z).mean(axis=0)
     minus = np.where(positive, view.alpha * view.Z, view.Z).mean(axis=0)
     slack = direction * float(np.linalg.norm(plus) - np.linalg.norm(minus)) / largest
-    error = EPS * (view.data.d + np.log2(view.data.n) + 8)
+    error = EPS * (view.data.d + view.data.n + 8)
     note = f"α = {view.alpha:g}"
     if abs(slack) > error:
         return Finding(slack > 0, slack, note, error)
@@ -117,7 +122,7 @@ def _norm_difference(view: View, direction: int) -> Finding:
         return Finding(None, slack, f"{note}: equal up to rounding", error)
     # ‖µ⁺‖² − ‖µ⁻‖² = (1−α²)(‖s₊‖² − ‖s₋‖²)/n² with s_± = Σ x_i over one class
     squares = [sum(v * v for v in exact_sum(view.of_class(label))) for label in (1, -1)]
-    holds = direction * (squares[0] - squares[1]) > 0
+    holds = direction * (1 - Fraction(view.alpha) ** 2) * (squares[0] - squares[1]) > 0
     return Finding(holds, slack, f"{note}; decided exactly", error)
 
 

@@ -9,12 +9,14 @@ import numpy as np
 from tacit.geometry.base import EPS, Finding, TooLarge, View, predicate
 from tacit.geometry.exact import sign_of_dot
 
-BLOCK = 1 << 24
+BLOCK = 1 << 20
 """Entries of the Gram matrix held at once."""
 MOST_EXACT_PAIRS = 1000
 """Pairs whose sign floating point cannot tell are decided by rational arithmetic, up to here."""
 SAMPLE = 2000
 """Points that are looked at when all pairs would take too long."""
+MOST_ENTRIES = 300_000_000
+"""Entries of X + x_i that `symmetric` looks at to say how far from symmetric the data is."""
 
 
 @dataclass(frozen=True)
@@ -22,58 +24,62 @@ class Pairs:
     """What the Gram matrix of (X, y) says."""
 
     lowest_same: float
-    """Smallest cosine of two points of one class."""
+    """Smallest cosine of two points of one class; 0 for a zero point with itself."""
     highest_other: float
     """Largest cosine of two points of different classes (−1 when there is one class)."""
     disagreement: np.ndarray
     """Σ_j max(−⟨y_i x_i, y_j x_j⟩, 0) for every i (binary data)."""
-    opposite: np.ndarray
-    """For every i the j of another class that is nearest to −x_i; −1 when there is none."""
     doubtful: list[tuple[int, int]]
-    """Pairs whose cosine is within rounding of 0, i ≤ j; at most MOST_EXACT_PAIRS + 1 of them."""
+    """Pairs whose cosine is within rounding of 0, unless another pair fails by more than that;
+    at most MOST_EXACT_PAIRS + 1 of them."""
+    rounding: float
+    """Bounds the error of the cosines; 0 when their signs are exact."""
 
 
 def pairs(view: View, rows: np.ndarray | None = None) -> Pairs:
     """Look at every pair among the given rows (all of them by default)."""
-    every = rows is None
-    X = view.X if rows is None else view.X[rows]
-    y = view.data.y if rows is None else view.data.y[rows]
-    norms = view.norms if rows is None else view.norms[rows]
+    if rows is None:
+        n, d = view.X.shape
+        view.allow((2.0 * d + 150) * n * n, f"comparing {n:,} points in pairs")
+        rows = np.arange(n)
+    order = rows[np.argsort(view.data.y[rows], kind="stable")]  # class by class
+    X, y = view.rows[order], view.data.y[order]
     n, d = X.shape
-    if every:
-        view.allow(2.0 * n * n * d + 10.0 * n * n, f"comparing {n:,} points in pairs")
-    rounding = 0.0 if _products_are_exact(X) else (d + 4) * EPS
+    norms = np.linalg.norm(X, axis=1)
     safe = np.where(norms > 0, norms, 1.0)
+    weights = view.sizes[order]
+    rounding = 0.0 if _products_are_exact(view) else (d + 4) * EPS
+    if rounding:
+        X, weights = X / safe[:, None], weights * norms
     low, high = np.inf, -1.0
-    disagreement = np.zeros(n)
-    opposite = np.full(n, -1)
+    disagreement = np.zeros(view.data.n)
     doubtful: list[tuple[int, int]] = []
     step = max(1, BLOCK // n)
-    for start in range(0, n, step):
-        block = slice(start, min(start + step, n))
-        gram = X[block] @ X.T
-        cosine = gram / safe[block, None] / safe
-        same = y[block, None] == y
-        low = min(low, cosine.min(where=same, initial=np.inf))
-        high = max(high, cosine.max(where=~same, initial=-1.0))
-        disagreement[block] = np.where(same, -gram, gram).clip(min=0).sum(axis=1)
-        if not same.all():
-            distance = norms**2 + 2 * gram  # ‖x_i + x_j‖² less ‖x_i‖²
-            distance[same] = np.inf
-            opposite[block] = np.where(
-                np.isfinite(distance).any(axis=1), distance.argmin(axis=1), -1
-            )
-        if rounding and len(doubtful) <= MOST_EXACT_PAIRS:
-            for i, j in np.argwhere(np.abs(cosine) <= rounding)[: 2 * MOST_EXACT_PAIRS + 2]:
-                if start + i <= j:
-                    doubtful.append((int(start + i), int(j)))
-    return Pairs(float(low), float(high), disagreement, opposite, doubtful)
+    for label in np.unique(y):
+        first, end = np.searchsorted(y, label), np.searchsorted(y, label, side="right")
+        for start in range(first, end, step):
+            block = slice(start, min(start + step, end))
+            bad = X[block] @ X.T
+            bad[:, first:end] *= -1  # what is positive now disagrees
+            disagreement[order[block]] = weights[block] * (bad.clip(min=0) @ weights)
+            if not rounding:
+                bad /= safe[block, None]
+                bad /= safe
+            low = min(low, -bad[:, first:end].max())
+            high = max(high, bad[:, :first].max(initial=-1.0), bad[:, end:].max(initial=-1.0))
+            if rounding and max(-low, high) <= rounding and len(doubtful) <= MOST_EXACT_PAIRS:
+                for i, j in np.argwhere(bad >= -rounding)[: 2 * MOST_EXACT_PAIRS + 2]:
+                    if start + i <= j:
+                        doubtful.append((int(order[start + i]), int(order[j])))
+    return Pairs(float(low), float(high), disagreement, doubtful, rounding)
 
 
-def _products_are_exact(X: np.ndarray) -> bool:
-    """Small whole numbers (times a power of two): their dot products are not rounded."""
-    whole = X * 2.0**12
-    return bool((whole == np.rint(whole)).all() and np.abs(whole).max() ** 2 * X.shape[1] < 2.0**52)
+def _products_are_exact(view: View) -> bool:
+    """Small whole numbers (times a power of two in each row): dot products are not rounded."""
+    bits = (50 - int(np.ceil(np.log2(view.data.d)))) // 2  # entries below 2: a sum below 2⁵²
+    whole = np.ldexp(view.rows, bits)
+    lossless = np.ldexp(view.rows, view.exponents[:, None]) == view.data.X
+    return bool(lossless.all() and (whole == np.rint(whole)).all())
 
 
 def shared_pairs(view: View) -> Pairs:
@@ -92,7 +98,7 @@ def orthogonally_separable(view: View) -> Finding:
     except TooLarge:
         return _refuted_by_sample(view)
     slack = min(found.lowest_same, -found.highest_other)
-    error = 0.0 if _products_are_exact(view.X) else (view.data.d + 4) * EPS
+    error = found.rounding
     worst = "of one class" if found.lowest_same <= -found.highest_other else "of different classes"
     note = f"the worst pair is {worst}, cosine {slack if 'one' in worst else -slack:.4g}"
     if slack > error or slack < -error:
@@ -102,7 +108,7 @@ def orthogonally_separable(view: View) -> Finding:
     if len(found.doubtful) > MOST_EXACT_PAIRS:
         note = f"{note}: more than {MOST_EXACT_PAIRS} pairs are within rounding of a right angle"
         return Finding(None, slack, note, error)
-    X, y = view.X, view.data.y
+    X, y = view.data.X, view.data.y
     signs = [(sign_of_dot(X[i], X[j]), y[i] == y[j]) for i, j in found.doubtful]
     holds = all(sign > 0 if same else sign <= 0 for sign, same in signs)
     return Finding(holds, slack, f"{note}; its sign decided exactly", error)
@@ -113,11 +119,11 @@ def _refuted_by_sample(view: View) -> Finding:
     rows = np.random.default_rng(0).permutation(view.data.n)[:SAMPLE]
     found = pairs(view, np.sort(rows))
     slack = min(found.lowest_same, -found.highest_other)
-    if slack < -(view.data.d + 4) * EPS:
-        note = f"a pair among {SAMPLE:,} sampled points fails; others may fail by more"
-        return Finding(False, slack, note)
+    if slack < -found.rounding:
+        note = f"a pair among {len(rows):,} sampled points fails; others may fail by more"
+        return Finding(False, slack, note, found.rounding)
     raise TooLarge(
-        f"comparing {view.data.n:,} points in pairs takes long, and {SAMPLE:,} sampled ones hold"
+        f"comparing {view.data.n:,} points in pairs takes long, and {len(rows):,} sampled ones hold"
     )
 
 
@@ -125,25 +131,30 @@ def _refuted_by_sample(view: View) -> Finding:
 def symmetric(view: View) -> Finding:
     """With (x, y) there is (−x, −y), one for one; the slack is minus the largest distance to it."""
     view.need_two_classes()
-    X, y = view.X, view.data.y
+    X, y = view.data.X, view.data.y
     if len(set(y.tolist())) == 1:
         return Finding(False, -1.0, "there is one class only, so no −x for any x")
     positive, negative = _sorted(X[y == 1]), _sorted(-X[y == -1])
     if positive.shape == negative.shape and (positive == negative).all():
         return Finding(True, 0.0, "every x has its −x, exactly")
-    j = shared_pairs(view).opposite
-    apart = np.linalg.norm(X + X[j], axis=1) / view.norms.max()
-    i = int(apart.argmax())
-    if apart[i] == 0:
+    sides = {1: {row.tobytes() for row in negative}, -1: {row.tobytes() for row in positive}}
+    alone = [i for i, z in enumerate(y[:, None] * X + 0.0) if z.tobytes() not in sides[y[i]]]
+    if not alone:
         counts = f"{len(positive)} positive and {len(negative)} negative"
         unpaired = max(1, abs(len(positive) - len(negative))) / view.data.n
         note = f"every x has a −x, but not one for one ({counts} points)"
         return Finding(False, -unpaired, note)
+    looked_at = alone[: max(1, MOST_ENTRIES // X.size)]
+    apart = [_distance(-view.X[i], view.X[y != y[i]]) for i in looked_at]
+    worst = int(np.argmax(apart))
+    slack = -apart[worst] / view.norms.max()
     note = (
-        f"row {i} has no opposite: the nearest is {apart[i]:.2g} of the largest norm away "
-        "(holds only at 0)"
+        f"row {looked_at[worst]} has no opposite: the nearest is {-slack:.2g} of the largest norm "
+        "away (holds only at 0)"
     )
-    return Finding(False, -float(apart[i]), note)
+    if len(looked_at) < len(alone):
+        note += f"; {len(alone) - len(looked_at):,} other rows without one were not looked at"
+    return Finding(False, float(slack), note, 4 * (view.data.d + 4) * EPS)
 
 
 def _sorted(X: np.ndarray) -> np.ndarray:
@@ -151,7 +162,11 @@ def _sorted(X: np.ndarray) -> np.ndarray:
     return X[np.lexsort(X.T[::-1])]
 
 
+def _distance(x: np.ndarray, points: np.ndarray) -> float:
+    return float(np.linalg.norm(points - x, axis=1).min())
+
+
 def need_disagreement(view: View) -> np.ndarray:
-    """Σ_j max(−⟨y_i x_i, y_j x_j⟩, 0) for every i."""
+    """Σ_j max(−⟨y_i x_i, y_j x_j⟩, 0) for every i, in the unit of `view.X`."""
     view.need_two_classes()
     return shared_pairs(view).disagreement

@@ -10,8 +10,12 @@ import numpy as np
 from tacit.geometry.base import EPS, Finding, TooLarge, View, predicate
 from tacit.geometry.exact import rank
 
-MOST_SUBSETS = 300_000
-CHUNK = 20_000
+CHUNK = 1_000_000
+"""Entries of the subsets that are looked at together."""
+MOST_EXACT = 100
+"""Subsets within rounding of dependent that are decided by rational arithmetic, …"""
+MOST_EXACT_POINTS = 30
+"""… if they have no more points than this."""
 
 
 @predicate("general_position", "wang2022 §2; Cover (1965)")
@@ -19,42 +23,57 @@ def general_position(view: View) -> Finding:
     """Any min(n, d) points are independent; the slack is the smallest singular value among them."""
     n, d = view.X.shape
     k = min(n, d)
-    zero = np.flatnonzero(view.norms == 0)
-    if len(zero):
-        return Finding(False, 0.0, f"row {zero[0]} is zero")
-    parallel = _parallel_pair(view) if k >= 2 else None
+    if len(view.zero_rows):
+        return Finding(False, 0.0, f"row {view.zero_rows[0]} is zero")
+    unit = view.rows / np.linalg.norm(view.rows, axis=1)[:, None]
+    parallel = _parallel_pair(view, unit) if k >= 2 else None
     if parallel:
         note = f"rows {parallel[0]} and {parallel[1]} are parallel"
         return Finding(False, 0.0, note)
-    if comb(n, k) > MOST_SUBSETS and not view.unlimited:
-        raise TooLarge(f"there are {comb(n, k):.1e} subsets of {k} points to look at")
-    unit = view.X / view.norms[:, None]
+    _allow(view, comb(n, k), k)
     slack, worst = np.inf, ()
+    error = 10 * d * EPS
+    doubtful: list[tuple[int, ...]] = []
     subsets = combinations(range(n), k)
-    while chunk := list(islice(subsets, CHUNK)):
+    while chunk := list(islice(subsets, max(1, CHUNK // (k * d)))):
         smallest = np.linalg.svd(unit[np.array(chunk)], compute_uv=False)[:, -1]
         i = int(smallest.argmin())
         if smallest[i] < slack:
             slack, worst = float(smallest[i]), chunk[i]
-    error = 10 * k * EPS
-    rows = ", ".join(map(str, worst[:8])) + (", …" if k > 8 else "")
-    note = f"the {k} points nearest to dependent are rows {rows}"
-    if slack > error:
+        if len(doubtful) <= MOST_EXACT:
+            doubtful += [chunk[i] for i in np.flatnonzero(smallest <= error)[: MOST_EXACT + 1]]
+    note = f"the {k} points nearest to dependent are {_rows(worst)}"
+    if not doubtful:
         return Finding(True, slack, note, error)
-    if k > 30:
-        return Finding(None, slack, f"{note}: within rounding", error)
-    holds = rank(view.X[list(worst)]) == k
-    return Finding(holds, slack, f"{note}; decided exactly", error)
+    if k <= MOST_EXACT_POINTS:
+        for subset in doubtful[:MOST_EXACT]:
+            if rank(view.data.X[list(subset)]) < k:
+                return Finding(False, 0.0, f"{_rows(subset)} are dependent, exactly")
+        if len(doubtful) <= MOST_EXACT:
+            return Finding(True, slack, f"{note}; decided exactly", error)
+    return Finding(None, slack, f"{note}: within rounding", error)
 
 
-def _parallel_pair(view: View) -> tuple[int, int] | None:
-    """Two rows that lie on one line through 0, exactly."""
-    unit = view.X / view.norms[:, None]
+def _allow(view: View, subsets: int, k: int) -> None:
+    """Refuse what takes longer than a few seconds (`subsets` may be too large for a float)."""
+    one = k * (1.5e4 + 250 * view.data.d + 10 * k * view.data.d)
+    if subsets.bit_length() > 100 and not view.unlimited:
+        digits = int(subsets.bit_length() * np.log10(2))
+        raise TooLarge(f"there are about 10^{digits} subsets of {k} points to look at")
+    view.allow(min(subsets, 2**100) * one, f"looking at {subsets:,} subsets of {k} points")
+
+
+def _rows(rows: tuple[int, ...]) -> str:
+    return "rows " + ", ".join(map(str, rows[:8])) + (", …" if len(rows) > 8 else "")
+
+
+def _parallel_pair(view: View, unit: np.ndarray) -> tuple[int, int] | None:
+    """Two rows that lie on one line through 0, exactly (pairs that round apart are overlooked)."""
     first = unit[np.arange(len(unit)), np.abs(unit).argmax(axis=1)]
     keys = np.round(unit * np.sign(first)[:, None], 9) + 0.0
     seen: dict[bytes, int] = {}
     for i, key in enumerate(keys):
         j = seen.setdefault(key.tobytes(), i)
-        if j != i and rank(view.X[[j, i]]) == 1:
+        if j != i and rank(view.data.X[[j, i]]) == 1:
             return j, i
     return None

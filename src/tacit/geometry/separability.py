@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.geometry.base import Finding, NotDefined, View, predicate
-from tacit.solvers.max_margin import MaxMargin, max_margin, support
+from tacit.geometry.base import Finding, NotDefined, View, predicate, row_norms
+from tacit.solvers.max_margin import max_margin, support
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
+
+SUPPORT_TOLERANCE = 1e-7
+"""A point whose margin is larger than the smallest by this share is no support example."""
 
 
 @predicate("linearly_separable", "lyu2021 Assumption 3.2")
@@ -16,7 +19,7 @@ def linearly_separable(view: View) -> Finding:
     if not view.data.binary:
         return _one_against_the_rest(view)
     found = view.margin
-    lower, upper = found.lower * view.scale, found.upper * view.scale
+    lower, upper = found.lower, found.upper
     if found.status == "separable":
         note = f"largest margin {lower:.6g} (proved to {found.gap:.0e} relative)"
         return Finding(True, lower, note, upper - lower)
@@ -25,7 +28,7 @@ def linearly_separable(view: View) -> Finding:
             f"proved by Farkas' lemma; the best direction found misses by {-lower:.4g} "
             "(moving every point by that much would separate them)"
         )
-        return Finding(False, min(lower, 0.0), note)
+        return Finding(False, lower, note)
     note = f"floating point cannot tell: the margin, if there is one, is at most {upper:.1e}"
     return Finding(None, 0.0, note, upper)
 
@@ -33,18 +36,15 @@ def linearly_separable(view: View) -> Finding:
 def _one_against_the_rest(view: View) -> Finding:
     results = []
     for k, label in enumerate(view.data.classes):
-        found = max_margin(np.where(view.data.y == k, 1, -1)[:, None] * view.X)
+        found = max_margin(np.where(view.data.y == k, 1, -1)[:, None] * view.data.X)
         results.append((found.lower, label, found))
     lower, label, worst = min(results, key=lambda result: result[0])
     states = [SEPARABLE[found.status] for _, _, found in results]
     holds = False if False in states else None if None in states else True
     verdict = ", ".join(f"{label}: {found.status}" for _, label, found in results)
     note = f"each class against the rest — {verdict}; the slack is that of {label}"
-    return Finding(holds, lower * view.scale, note, _width(worst) * view.scale)
-
-
-def _width(found: MaxMargin) -> float:
-    return max(found.upper - found.lower, 0.0) if found.status == "separable" else 0.0
+    width = worst.upper - worst.lower if worst.status == "separable" else 0.0
+    return Finding(holds, lower, note, width)
 
 
 def _support_spans(view: View, label: int, word: str) -> Finding:
@@ -52,14 +52,21 @@ def _support_spans(view: View, label: int, word: str) -> Finding:
     if len(points) == 0:
         raise NotDefined(f"there is no {word} point")
     found = max_margin(points)
-    if found.status != "separable":
-        note = f"no w has w·x ≥ 1 for every {word} point: there are no support examples"
-        return Finding(SEPARABLE[found.status], -float(view.data.d), note)
-    rows = points[support(points, found)]
-    singular = np.linalg.svd(rows / np.linalg.norm(rows, axis=1, keepdims=True), compute_uv=False)
-    rank = int((singular > 1e-10).sum())
     d = view.data.d
-    note = f"{len(rows)} support examples span {rank} of {d} dimensions"
+    if found.status == "not separable":
+        note = f"no w has w·x ≥ 1 for every {word} point: there are no support examples"
+        return Finding(False, -float(d), note)
+    if found.status == "undecided" or found.gap > SUPPORT_TOLERANCE:
+        return Finding(
+            None, None, f"w is not known well enough to tell its {word} support examples"
+        )
+    rows = points[support(points, found, SUPPORT_TOLERANCE)]
+    unit = rows / row_norms(rows)[:, None]
+    rank = int((np.linalg.svd(unit, compute_uv=False) > 1e-10).sum())
+    note = (
+        f"{len(rows)} support examples (to {SUPPORT_TOLERANCE:g} of the margin) "
+        f"span {rank} of {d} dimensions"
+    )
     return Finding(rank == d, float(rank - d), note)
 
 

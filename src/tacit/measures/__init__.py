@@ -1,7 +1,11 @@
 """Measures of a network at one moment. A new one is a function with `@measure(name)` here."""
 
-from tacit.measures import agreement, clustering, margin, rank
 from tacit.measures.base import MEASURES, NotDefined, Snapshot, measure, measure_all
+
+# Measures are shown in the order of this line.
+# isort: off
+from tacit.measures import margin, clustering, agreement, rank
+# isort: on
 
 __all__ = [
     "MEASURES",

@@ -14,7 +14,9 @@ import numpy as np
 EPS = float(np.finfo(float).eps)
 
 MOST_EXACT_ROWS = 40
-"""Rational elimination is tried up to this many rows and columns."""
+"""Up to this many rows with a multiplier are solved in rational arithmetic."""
+MOST_PRODUCTS = 300_000
+"""Rational products to spend on finding columns that follow from others."""
 MOST_TRIES = 20
 """Rounds of dropping the rows whose multipliers had to turn negative."""
 
@@ -28,8 +30,8 @@ def farkas_proof(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
         return proof
     for share in (1e-1, 1e-2, 1e-3, 0.0):  # few rows with large weights are the easiest to prove
         rows = np.flatnonzero(multipliers > share * multipliers.max())
-        found = _interior(Z[rows], multipliers[rows])
-        if found is None and max(len(rows), Z.shape[1]) <= MOST_EXACT_ROWS:
+        found = _interior(_without_followers(Z[rows]), multipliers[rows])
+        if found is None and len(rows) <= MOST_EXACT_ROWS:
             found = _exactly(Z[rows], multipliers[rows])
         if found is not None:
             proof[rows] = found / found.sum()
@@ -83,6 +85,7 @@ def _certain(Z: np.ndarray, weights: np.ndarray) -> bool:
     ‖t − 1‖ ≤ ‖Σ b_i‖ / σ_min(B); when that is below 1, t_i λ_i > 0 is an exact proof.
     """
     B = weights[:, None] * Z
+    B = B / np.abs(B).max()
     singular = np.linalg.svd(B, compute_uv=False)
     smallest = singular[-1] - 16 * len(B) * EPS * singular[0]  # less the error of the SVD
     residual = np.linalg.norm(B.sum(axis=0))
@@ -90,31 +93,65 @@ def _certain(Z: np.ndarray, weights: np.ndarray) -> bool:
     return bool(smallest > 0 and residual < smallest / 2)
 
 
+def _without_followers(Z: np.ndarray) -> np.ndarray:
+    """Z less columns that are sums of simple multiples of others, exactly: their Σ λ_i z_i follows.
+
+    Without it a repeated column, or an indicator per category next to a constant, would leave no
+    interior for `_certain`.
+    """
+    from scipy.linalg import qr
+
+    Z = Z[:, Z.any(axis=0)]
+    unit = Z / np.abs(Z).max(axis=0)
+    R, order = qr(unit.T @ unit, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    kept, followers = order[:rank], order[rank:]
+    if len(followers) == 0:
+        return Z
+    coefficients = np.linalg.lstsq(Z[:, kept], Z[:, followers], rcond=None)[0].T
+    for j, values in zip(followers, coefficients, strict=True):
+        simple = [Fraction(float(v)).limit_denominator(1000) for v in values]
+        terms = [(q, k) for q, k in zip(simple, kept, strict=True) if q]
+        if len(terms) * len(Z) > MOST_PRODUCTS or not all(
+            sum(q * Fraction(float(z[k])) for q, k in terms) == Fraction(float(z[j])) for z in Z
+        ):
+            return Z
+    return Z[:, kept]
+
+
 def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
     """Rational arithmetic: solve Σ λ_i z_i = 0 for the λ of the pivot rows, the others kept."""
+    if np.linalg.matrix_rank(Z) == len(Z):
+        return None  # only λ = 0
     order = np.argsort(-weights)  # pivots on the largest weights: they change by the least share
     lam = [Fraction(float(weights[i])) for i in order]
-    A = [[Fraction(float(Z[i, j])) for i in order] for j in range(Z.shape[1])]  # Zᵀ
-    pivots: list[int] = []
-    for column in range(len(lam)):
-        r = len(pivots)
-        pivot = next((i for i in range(r, len(A)) if A[i][column]), None)
-        if pivot is None:
+    solved: dict[int, list[Fraction]] = {}  # pivot → its equation, without the other pivots
+    for column in Z.T[:, order]:
+        equation = [Fraction(float(value)) for value in column]
+        for pivot, known in solved.items():
+            equation = _less(equation, equation[pivot], known)
+        new = next((i for i, value in enumerate(equation) if value), None)
+        if new is None:
             continue
-        A[r], A[pivot] = A[pivot], A[r]
-        A[r] = [v / A[r][column] for v in A[r]]
-        for i in range(len(A)):
-            if i != r and A[i][column]:
-                A[i] = [v - A[i][column] * p for v, p in zip(A[i], A[r], strict=True)]
-        pivots.append(column)
-    free = [column for column in range(len(lam)) if column not in pivots]
-    for r, column in enumerate(pivots):
-        lam[column] = -sum((A[r][j] * lam[j] for j in free), Fraction(0))
-    if not free or min(lam) < 0:
+        if len(solved) == len(lam) - 1:
+            return None  # only λ = 0 is left
+        equation = [value / equation[new] for value in equation]
+        solved = {pivot: _less(known, known[new], equation) for pivot, known in solved.items()}
+        solved[new] = equation
+    free = [i for i in range(len(lam)) if i not in solved]
+    for pivot, equation in solved.items():
+        lam[pivot] = -sum((equation[i] * lam[i] for i in free), Fraction(0))
+    if min(lam) < 0:
         return None
     exact = np.zeros(len(lam))
     exact[order] = [float(value) for value in lam]
     return exact
+
+
+def _less(a: list[Fraction], factor: Fraction, b: list[Fraction]) -> list[Fraction]:
+    """a − factor·b."""
+    return [x - factor * y for x, y in zip(a, b, strict=True)] if factor else a
 
 
 def logistic_multipliers(Z: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:

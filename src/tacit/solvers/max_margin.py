@@ -12,6 +12,7 @@ we compute both bounds ourselves, with the rounding error of the computation add
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +22,8 @@ from tacit.solvers.farkas import EPS, farkas_proof, logistic_multipliers
 
 Separability = Literal["separable", "not separable", "undecided"]
 
+TINY = 5e-324
+"""The smallest positive float: what underflow can do to a product."""
 FIRST_ROWS = 1000
 """Rows of the first working set; rows that are violated join it, round after round."""
 MOST_LOGISTIC_ROWS = 20_000
@@ -52,6 +55,8 @@ class MaxMargin:
     @property
     def gap(self) -> float:
         """upper − lower relative to upper: how much of the margin is not proved."""
+        if self.upper == np.inf:  # no float can hold it
+            return 1.0
         return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
 
 
@@ -59,20 +64,41 @@ def max_margin(Z: np.ndarray) -> MaxMargin:
     """Separate the rows of Z from 0 as widely as possible: z_i·w ≥ margin for all i, ‖w‖ = 1."""
     Z = np.asarray(Z, dtype=np.float64)
     n, d = Z.shape
-    largest = np.abs(Z).max()
-    if largest == 0:
+    if not Z.any():
         return MaxMargin("not separable", np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
-    scale = 2.0 ** np.floor(np.log2(largest))  # a power of two: nothing is rounded
-    found = _solve(Z / scale)
+    scale = _power_of_two(Z)
+    scaled = Z / scale
+    found = _solve(scaled)
+    lost = (scaled * scale != Z).any(axis=1)  # entries 10³⁰⁰ times smaller than the largest
     if found.status == "not separable":
-        found = _with_best_direction(Z / scale, found)
-    return replace(found, lower=found.lower * scale, upper=found.upper * scale)
+        found = _with_best_direction(scaled, found)
+        if lost[found.multipliers > 0].any():  # the proof is about other rows than these
+            upper = _upper(scaled, found.multipliers)
+            found = replace(found, status="undecided", upper=upper)
+    lower = found.lower - d * TINY if lost.any() else found.lower
+    return replace(
+        found, lower=_times(lower, scale, -np.inf), upper=_times(found.upper, scale, np.inf)
+    )
 
 
 def support(Z: np.ndarray, found: MaxMargin, tolerance: float = 1e-7) -> np.ndarray:
-    """Rows on the margin: z_i·w within `tolerance` (relative) of the smallest."""
+    """Rows on the margin: z_i·w within `tolerance` (relative) or rounding of the smallest."""
+    Z = Z / _power_of_two(Z)
     margins = Z @ found.direction
-    return np.flatnonzero(margins <= margins.min() * (1 + tolerance))
+    return np.flatnonzero(
+        margins - 2 * _rounding(Z, found.direction) <= margins.min() * (1 + tolerance)
+    )
+
+
+def _power_of_two(Z: np.ndarray) -> float:
+    """The one below the largest entry: dividing by it rounds nothing but underflows."""
+    return math.ldexp(1.0, math.frexp(np.abs(Z).max())[1] - 1)
+
+
+def _times(value: float, scale: float, towards: float) -> float:
+    """value · scale, rounded in the given direction where it is too small or large for a float."""
+    product = value * scale
+    return product if product / scale == value else math.nextafter(product, towards)
 
 
 def _solve(Z: np.ndarray) -> MaxMargin:
@@ -104,7 +130,7 @@ def _solve(Z: np.ndarray) -> MaxMargin:
 def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
     """No w separates; the logistic fit's comes closer than what is left of the search."""
     w, _ = logistic_multipliers(Z[:MOST_LOGISTIC_ROWS], ridge=1e-3)
-    lower = float((Z @ _unit(w)).min())
+    lower = _lower(Z, _unit(w))
     better = w.any() and (lower > found.lower or not found.direction.any())
     return replace(found, direction=_unit(w), lower=lower) if better else found
 
@@ -120,8 +146,8 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
         if proof is not None:
             multipliers = np.zeros(len(Z))
             multipliers[rows] = proof
-            lower = float((Z @ _unit(w)).min())
-            return MaxMargin("not separable", _unit(w), lower, 0.0, multipliers), rows
+            w = _unit(w)
+            return MaxMargin("not separable", w, _lower(Z, w), 0.0, multipliers), rows
     return None, np.sort(np.argsort(Z @ w)[:FIRST_ROWS])
 
 
@@ -154,14 +180,17 @@ def _nearest_to_zero(Z: np.ndarray) -> np.ndarray:
 def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Pairs (w, λ): as solved, and polished by solving the equations of the support exactly."""
     rows = np.flatnonzero(weights > 0)
-    w = _unit(weights @ Z)
-    plain = (w, weights)
+    plain = (_unit(weights @ Z), weights)
+    on_margin = Z[rows]
+    if not on_margin.any():
+        return [plain]
+    on_margin = on_margin / _power_of_two(on_margin)
     # On the support z_i·w is one and the same number: take the smallest such w, …
-    exact, *_ = np.linalg.lstsq(Z[rows], np.ones(len(rows)), rcond=None)
+    exact, *_ = np.linalg.lstsq(on_margin, np.ones(len(rows)), rcond=None)
     if not np.isfinite(exact).all() or not exact.any():
         return [plain]
     # … and the λ on the support that makes it: Z_Sᵀ λ ∝ w.
-    dual, *_ = np.linalg.lstsq(Z[rows].T, exact, rcond=None)
+    dual, *_ = np.linalg.lstsq(on_margin.T, exact, rcond=None)
     dual = np.maximum(dual, 0)
     if not dual.sum() > 0:
         return [plain]
@@ -171,20 +200,34 @@ def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np
 
 
 def _bounds(Z: np.ndarray, w: np.ndarray, multipliers: np.ndarray) -> MaxMargin:
-    """Both bounds, widened by what rounding can have done to them."""
-    norms = np.linalg.norm(Z, axis=1)
-    d = Z.shape[1]
-    lower = (Z @ w - (d + 4) * EPS * norms).min()  # ‖w‖ = 1 up to rounding, too
-    rows = np.flatnonzero(multipliers)
-    combined = np.linalg.norm(multipliers[rows] @ Z[rows])
-    rounding = (len(rows) + 4) * EPS * float(multipliers @ norms)  # also of Σλ = 1
-    upper = combined * (1 + (d + 4) * EPS) + rounding
+    """What the two prove."""
+    lower, upper = _lower(Z, w), _upper(Z, multipliers)
     if lower > 0:
-        return MaxMargin("separable", w, float(lower), float(upper), multipliers)
+        return MaxMargin("separable", w, lower, upper, multipliers)
     proof = farkas_proof(Z, multipliers) if upper <= 1e-9 else None
     if proof is not None:
-        return MaxMargin("not separable", w, float(lower), 0.0, proof)
-    return MaxMargin("undecided", w, float(lower), float(upper), multipliers)
+        return MaxMargin("not separable", w, lower, 0.0, proof)
+    return MaxMargin("undecided", w, lower, upper, multipliers)
+
+
+def _lower(Z: np.ndarray, w: np.ndarray) -> float:
+    """min z_i·w/‖w‖ for a w that is a unit vector up to rounding, less all rounding errors."""
+    lower = float((Z @ w - _rounding(Z, w)).min())
+    return lower - (len(w) + 4) * EPS * abs(lower)
+
+
+def _upper(Z: np.ndarray, multipliers: np.ndarray) -> float:
+    """‖Σ λ_i z_i‖ for λ of sum 1 up to rounding, plus all rounding errors."""
+    rows = np.flatnonzero(multipliers)
+    lam = multipliers[rows]
+    combined = math.hypot(*(lam @ Z[rows]))
+    errors = math.hypot(*(lam @ np.abs(Z[rows]))) * EPS + Z.shape[1] * TINY
+    return combined * (1 + (len(rows) + 8) * EPS) + (len(rows) + 4) * errors
+
+
+def _rounding(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Bounds the errors of Z @ w, those of underflow too."""
+    return (len(w) + 2) * (EPS * (np.abs(Z) @ np.abs(w)) + TINY * Z.any(axis=1))
 
 
 def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
@@ -199,5 +242,7 @@ def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
 
 
 def _unit(v: np.ndarray) -> np.ndarray:
-    length = np.linalg.norm(v)
-    return v / length if length > 0 else v
+    if not v.any():
+        return v
+    v = v / np.abs(v).max()
+    return v / np.linalg.norm(v)

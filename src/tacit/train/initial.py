@@ -67,6 +67,15 @@ def forms() -> dict[str, str]:
     return own | {"embedding": "embedding:FILE.npz", "file": "file:FILE.npz"}
 
 
+def descriptions() -> dict[str, str]:
+    """How the text is written → what it means, of every initialisation."""
+    own = {form: (draw.__doc__ or "").partition("\n")[0] for draw, form in SCHEMES.values()}
+    return own | {
+        "embedding:FILE.npz": (_embedding.__doc__ or ""),
+        "file:FILE.npz": (_from_file.__doc__ or ""),
+    }
+
+
 def _numbers(text: str, form: str) -> list[float]:
     given, wanted = text.split(":")[1:], form.split(":")[1:]
     try:

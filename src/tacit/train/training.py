@@ -25,6 +25,12 @@ PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
 
+MOST_EPOCHS = 10**15
+MOST_SEED = 2**32 - 1
+MOST_ENTRIES = 10**9
+"""Numbers in the weights, or in the hidden layer over all points (8 GB)."""
+
+
 class Diverged(BadInput):
     """The step size was too large; nothing is kept."""
 
@@ -44,16 +50,25 @@ def train(
     `earlier` continues a run until it has `epochs` in all. After a KeyboardInterrupt the run up to
     then is returned, with outcome `interrupted`.
     """
-    if epochs < 1:
-        raise BadInput(f"--epochs {epochs} must be at least 1")
+    if not 1 <= epochs <= MOST_EPOCHS:
+        raise BadInput(f"--epochs {epochs} must be between 1 and {MOST_EPOCHS:.0e}")
     if record < 1:
         raise BadInput(f"--record {record} must be at least 1")
-    if any(seed < 0 for seed in seeds):
-        raise BadInput(f"--seed {min(seeds)} must not be negative")
+    if any(not 0 <= seed <= MOST_SEED for seed in seeds):
+        raise BadInput(f"--seed {seeds[0]} must be between 0 and {MOST_SEED}")
+    if setting.width * max(data.n, data.d) > MOST_ENTRIES:
+        raise BadInput(
+            f"--width {setting.width} with {data.n} points in {data.d} dimensions needs more than "
+            f"{MOST_ENTRIES:,} numbers at once; choose it smaller"
+        )
     descent = parse_descent(setting, data.n)
     shapes = descent.model.shapes(data.d, setting.width)
     if descent.stop.agreement and not ("a" in shapes and shapes["W"].shape[1] == data.d):
         raise BadInput("the stop rule 'agreement' speaks of the neurons of a two-layer net")
+    weights = {part: jax.ShapeDtypeStruct(s.shape, float) for part, s in shapes.items()}
+    points = jax.ShapeDtypeStruct(data.X.shape, float)
+    if jax.eval_shape(descent.model, weights, points).ndim != 1:
+        raise BadInput(f"model '{setting.model}' has several outputs; training needs one")
     if earlier is None:
         classes = range(len(data.classes)) if data.classes else (None,)
         members = tuple((seed, k) for seed in seeds for k in classes)

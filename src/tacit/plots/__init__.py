@@ -1,0 +1,34 @@
+"""Pictures; the one door to matplotlib. A picture is a function that fills a figure."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit._io import write_file
+from tacit._types import BadInput
+
+if TYPE_CHECKING:
+    from tacit.train import Run
+
+ENDINGS = (".png", ".svg", ".pdf")
+
+
+def check_ending(path: Path) -> None:
+    if path.suffix.lower() not in ENDINGS:
+        raise BadInput(f"{path}: a picture's name must end in {', '.join(ENDINGS)}")
+
+
+def draw_run(run: Run, path: Path, force: bool = False) -> None:
+    """What was learned, into a file whose ending says the format."""
+    from matplotlib.figure import Figure
+
+    from tacit.plots.learned import fill
+
+    check_ending(path)
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    fill(figure, run)
+    whole = io.BytesIO()
+    figure.savefig(whole, format=path.suffix[1:].lower(), dpi=150)
+    write_file(path, whole.getvalue(), force)

@@ -1,0 +1,160 @@
+"""What a run learned: the decision boundary, the neurons before and after, and the way there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tacit._jax import jnp
+from tacit.train.descent import parse_descent
+from tacit.train.initial import initial_weights
+from tacit.train.run import Run
+
+PLUS, MINUS = "#c1440e", "#1f5fa8"
+"""Orange for the positive class and positive output weights, blue for the negative."""
+
+
+def fill(figure: Figure, run: Run) -> None:
+    """Three panels for the first member of the run."""
+    left, middle, right = figure.subplots(1, 3)
+    seed, k = run.members[0]
+    data = run.data if k is None else run.data.one_vs_rest(k)
+    kind = "" if k is None else f", class {run.data.classes[k]} against the rest"
+    figure.suptitle(
+        f"{run.data.name}{kind}: {run.setting.model}, {run.setting.activation}, "
+        f"width {run.setting.width}, {run.setting.rule}, seed {seed}"
+    )
+    model = parse_descent(run.setting, run.data.n).model
+    params = {part: array[0] for part, array in run.params.items()}
+    basis, names, offset = _plane(data.X, data.parameters, params)
+
+    def outputs(X: np.ndarray) -> np.ndarray:
+        return np.asarray(model({p: jnp.asarray(v) for p, v in params.items()}, jnp.asarray(X)))
+
+    _boundary(left, data.X, data.y, outputs, basis, names, offset)
+    W = params.get("W")
+    if W is not None and "a" in params and W.shape[1] == data.d:
+        before = initial_weights(
+            model, data.d, run.setting.width, run.setting.init, seed, run.setting.output_weight
+        )
+        _neurons(middle, before["W"] @ basis.T, W @ basis.T, params["a"], names)
+    else:
+        _singular_values(middle, run)
+    _way(right, run)
+
+
+def _plane(
+    X: np.ndarray, parameters: dict[str, Any], params: dict[str, np.ndarray]
+) -> tuple[np.ndarray, tuple[str, str], np.ndarray]:
+    """Two orthonormal directions to look along, their names, and a point of the plane."""
+    d = X.shape[1]
+    offset = np.zeros(d)
+    if "bias" in parameters:  # the last coordinate is one constant
+        offset[-1] = X[0, -1]
+    inputs = d - ("bias" in parameters)
+    if inputs <= 2:
+        basis = np.eye(max(d, 2))[:2, :d]
+        return basis, ("x₁", "x₂"), offset
+    W = params.get("W")
+    seen = W if W is not None and W.shape[1] == d and W.any() else X
+    directions = np.linalg.svd(seen[:, :inputs], full_matrices=False)[2]
+    if len(directions) < 2:  # one row only: any direction orthogonal to it will do
+        directions = np.linalg.svd(seen[:, :inputs], full_matrices=True)[2]
+    whose = "the neurons" if seen is W else "the data"
+    basis = np.zeros((2, d))
+    basis[:, :inputs] = directions[:2]
+    return basis, (f"first singular direction of {whose}", "second"), offset
+
+
+def _boundary(
+    ax: Axes,
+    X: np.ndarray,
+    y: np.ndarray,
+    outputs: Any,
+    basis: np.ndarray,
+    names: tuple[str, str],
+    offset: np.ndarray,
+) -> None:
+    flat = X @ basis.T
+    reach = 1.15 * max(np.abs(flat).max(), 1e-300)
+    grid = np.linspace(-reach, reach, 201)
+    U, V = np.meshgrid(grid, grid)
+    f = outputs(np.column_stack([U.ravel(), V.ravel()]) @ basis + offset).reshape(U.shape)
+    largest = np.abs(f).max()
+    if largest > 0:
+        ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
+        if f.min() < 0 < f.max():
+            ax.contour(U, V, f, levels=[0], colors="black", linewidths=1.5)
+    for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
+        rows = flat[y == label]
+        name = f"y = {label:+d}"
+        ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
+    ax.set(title="data, output and decision boundary", xlabel=names[0], ylabel=names[1])
+    ax.set_aspect("equal")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _neurons(
+    ax: Axes, before: np.ndarray, after: np.ndarray, a: np.ndarray, names: tuple[str, str]
+) -> None:
+    """Neurons times |a| (their part in the function) as lines; starting directions as dots."""
+    strength = np.abs(a)[:, None] * after
+    largest = max(np.linalg.norm(strength, axis=1).max(), 1e-300)
+    for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
+        chosen = a * sign > 0
+        for j, (x, z) in enumerate(strength[chosen] / largest):
+            ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7, label=name if j == 0 else None)
+        start = before[chosen]
+        length = np.linalg.norm(start, axis=1, keepdims=True)
+        start = np.divide(start, length, out=np.zeros_like(start), where=length > 0)
+        ax.scatter(1.12 * start[:, 0], 1.12 * start[:, 1], s=9, c=colour, alpha=0.5)
+    ax.add_patch(_circle())
+    ax.set(
+        title="neurons: |a|·w at the end (lines),\ndirections at the start (dots)",
+        xlabel=names[0],
+        ylabel=names[1],
+        xlim=(-1.25, 1.25),
+        ylim=(-1.25, 1.25),
+    )
+    ax.set_aspect("equal")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _circle() -> Any:
+    from matplotlib.patches import Circle
+
+    return Circle((0, 0), 1.0, fill=False, ec="0.8", lw=0.8)
+
+
+def _singular_values(ax: Axes, run: Run) -> None:
+    values = run.measures.get("singular_values")
+    if values is None:
+        ax.set_axis_off()
+        return
+    ax.plot(np.arange(1, values.shape[2] + 1), values[-1, 0], "o", c=PLUS)
+    ax.set(title="singular values of the first layer", xlabel="number", ylabel="value")
+
+
+def _way(ax: Axes, run: Run) -> None:
+    """Loss on the left axis, margins on the right one, over log time."""
+    epochs = np.maximum(run.epochs, 0.5)  # epoch 0 has a place on a log axis
+    ax.plot(epochs, run.measures["log_loss"][:, 0] / np.log(10), c="black", label="log₁₀ loss")
+    ax.set_xscale("log")
+    ax.set(title="the way there", xlabel="epoch (epoch 0 drawn at ½)", ylabel="log₁₀ loss")
+    handles, labels = ax.get_legend_handles_labels()
+    if "margin" in run.measures:
+        other = ax.twinx()
+        for name, style in (("margin", "-"), ("smoothed_margin", "--")):
+            # From a tiny start the smoothed margin is hugely negative: show it once it counts.
+            values = run.measures.get(name, run.measures["margin"])[:, 0]
+            floor = -0.5 * np.nanmax(np.abs(run.measures["margin"]))
+            if name in run.measures and (values > floor).sum() > 1:
+                text = f"{name.replace('_', ' ')} (right axis)"
+                shown = np.where(values > floor, values, np.nan)
+                handles += other.plot(epochs, shown, style, c=PLUS, label=text)
+                labels.append(text)
+        other.set_ylabel("normalised margin")
+    ax.legend(handles, labels, loc="best", fontsize=8)

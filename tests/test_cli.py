@@ -1,0 +1,272 @@
+"""The command line: its contract with scripts, and one line for every bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tacit.cli import _run
+
+
+@pytest.fixture
+def tacit(capsys):
+    """Run a command in this process: (exit code, standard output, standard error)."""
+
+    def run(*tokens):
+        code = _run([str(token) for token in tokens])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def as_json(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text, name="points.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+
+def test_check_has_the_keys_scripts_rely_on(tacit):
+    code, out, err = tacit("check", "orthogonal:n=30,d=3", "--json")
+    found = as_json(out)
+    assert code == 0 and err == ""
+    assert (found["n"], found["d"]) == (30, 3)
+    assert found["linearly_separable"] is True and found["orthogonally_separable"] is True
+    assert found["symmetric"] is False and found["spike_free"] is None
+    w = np.array(found["max_margin_direction"])
+    assert np.linalg.norm(w) == pytest.approx(1)
+    assert found["max_margin"] <= found["max_margin_upper"]
+    for entry in found["properties"].values():
+        assert {"holds", "slack", "place"} <= set(entry)
+
+
+def test_check_on_a_person_s_terminal(tacit):
+    code, out, _ = tacit("check", "linear:n=12,d=2,margin=0.2")
+    assert code == 0
+    assert "12 points in 2 dimensions" in out and "linearly_separable" in out
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+def test_scaled_files_have_the_same_direction(tacit, csv, factor):
+    X = np.array([[1.0, 0.5], [2.0, -1.0], [-1.0, -2.0], [-0.3, -1.0]]) * factor
+    rows = [[*x, y] for x, y in zip(X.tolist(), (1, 1, -1, -1), strict=True)]
+    path = csv("a,b,y\n" + "\n".join(",".join(map(repr, row)) for row in rows))
+    found = as_json(tacit("check", path, "--json")[1])
+    plain = as_json(
+        tacit("check", csv("a,b,y\n1,0.5,1\n2,-1,1\n-1,-2,-1\n-0.3,-1,-1"), "--json")[1]
+    )
+    assert found["max_margin_direction"] == pytest.approx(plain["max_margin_direction"], abs=1e-12)
+    assert found["max_margin"] == pytest.approx(plain["max_margin"] * factor, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "value"),
+    [
+        ("1,2,1\n3,1,1\n", "one_class", True),
+        ("0,0,1\n3,1,-1\n", "zero_rows", [0]),
+        ("3,1,1\n3,1,-1\n2,2,1\n", "contradictions", [[0, 1]]),
+    ],
+)
+def test_degenerate_data_is_valid(tacit, csv, text, fact, value):
+    code, out, _ = tacit("check", csv(text), "--json")
+    assert code == 0
+    assert as_json(out)["facts"][fact] == value
+
+
+def test_a_property_asked_for_by_name_decides_the_exit_code(tacit):
+    assert tacit("check", "symmetric:n=8,d=2", "--property", "symmetric")[0] == 0
+    assert tacit("check", "orthogonal:n=8,d=2", "--property", "symmetric", "--json")[0] == 1
+
+
+def test_classes_bias_labels_and_test_set(tacit, csv):
+    three = csv("1,0,a\n0,1,b\n-1,-1,c\n2,0,a\n")
+    found = as_json(tacit("check", three, "--json")[1])
+    assert found["classes"] == ["a", "b", "c"] and found["linearly_separable"] is True
+    code, out, err = tacit("check", three, "--labels", "a,b", "--bias", "-0.5", "--json")
+    found = as_json(out)
+    assert code == 0 and found["n"] == 3 and found["d"] == 3
+    assert "1 rows with other labels are left out" in err
+    test = csv("5,1,a\n1,5,b\n", "test.csv")
+    found = as_json(tacit("check", three, "--labels", "a,b", "--test", test, "--json")[1])
+    assert found["n_test"] == 2 and found["max_margin_test_error"] == 0
+
+
+# --- train ---------------------------------------------------------------------------------------
+
+
+def test_train_saves_a_run_that_can_be_continued(tacit, tmp_path):
+    whole, part, more = tmp_path / "whole", tmp_path / "part", tmp_path / "more"
+    words = ("train", "orthogonal:n=20,d=3", "--width", 6, "--rule", "sgd", "--batch", 7)
+    code, out, _ = tacit(*words, "--epochs", 30, "--out", whole, "--json")
+    assert code == 0
+    assert {"loss", "train_error", "measures", "seconds"} <= set(as_json(out))
+    assert tacit(*words, "--epochs", 12, "--out", part)[0] == 0
+    assert tacit("train", "--resume", part, "--epochs", 30, "--out", more)[0] == 0
+    with np.load(whole / "arrays.npz") as a, np.load(more / "arrays.npz") as b:
+        assert (a["state.params.W"] == b["state.params.W"]).all()
+    assert tacit("train", "--resume", part, "--epochs", 30, "--out", part)[0] == 0  # in place
+    with np.load(whole / "arrays.npz") as a, np.load(part / "arrays.npz") as b:
+        assert (a["state.params.W"] == b["state.params.W"]).all()
+
+
+def test_train_draws_a_picture(tacit, tmp_path):
+    path = tmp_path / "new" / "learned.png"
+    words = ("train", "gaussians:n=20,d=2", "--width", 4, "--epochs", 20, "--picture", path)
+    assert tacit(*words)[0] == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert tacit(*words)[0] == 2  # it exists
+    assert tacit(*words, "--force")[0] == 0
+
+
+def test_an_ensemble_gives_lists(tacit):
+    words = ("train", "xor", "--train", "first", "--width", 8, "--loss", "hinge", "--lr", 0.01)
+    found = as_json(tacit(*words, "--epochs", 50, "--runs", 3, "--seed", 5, "--json")[1])
+    assert found["seeds"] == [5, 6, 7] and len(found["train_error"]) == 3
+    assert np.shape(found["measures"]["margin"])[1] == 3
+
+
+def test_a_diverging_step_saves_nothing(tacit, tmp_path):
+    out = tmp_path / "run"
+    words = ("train", "orthogonal:n=10,d=2", "--activation", "leaky:0.5", "--lr", 1e200)
+    code, _, err = tacit(*words, "--out", out)
+    assert code == 2 and "diverged at step" in err and not out.exists()
+
+
+# --- bad input: one line, exit code 2 ------------------------------------------------------------
+
+
+BAD = {
+    "1,2,1\n3,nan,-1\n": "column",
+    "1,2,1\n3,-1\n": "line 2",
+    "1,2,0\n3,1,1\n": "found: 0, 1",
+    "1,2,0.5\n3,1,0.7\n1,1,0.9\n": "measurements",
+    "": "empty",
+    "x,y\n": "row",
+    "1,2,1\n3,one,-1\n": "one",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BAD.items())
+@pytest.mark.parametrize("command", ["check", "train"])
+def test_bad_files(tacit, csv, command, text, said):
+    code, out, err = tacit(command, csv(text))
+    assert code == 2 and out == ""
+    assert err.count("\n") == 1 and said in err and "points.csv" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", "ortogonal"), "orthogonal"),
+        (("check", "orthogonal:m=3"), "no parameter 'm'"),
+        (("check", "orthogonal:n=0"), "at least 1"),
+        (("check", "missing.csv"), "no such file"),
+        (("check", "xor", "--property", "symetric"), "symmetric"),
+        (("check", "xor", "--activation", "leaky:2"), "slope"),
+        (("check",), "DATA"),
+        (("chek", "xor"), "check"),
+        (("train", "xor", "--rule", "sdg"), "sgd"),
+        (("train", "xor", "--epochs", "many"), "--epochs"),
+        (("train", "xor", "--epochs", "0"), "--epochs"),
+        (("train", "xor", "--epochs", "1" + "0" * 30), "--epochs"),
+        (("train", "xor", "--seed", "-1"), "--seed"),
+        (("train", "xor", "--seed", "1" + "0" * 30), "--seed"),
+        (("train", "xor", "--width", "0"), "--width"),
+        (("train", "xor", "--width", "1000000000"), "--width"),
+        (("train", "xor", "--lr", "-1"), "--lr"),
+        (("train", "xor", "--lr", "nan"), "--lr"),
+        (("train", "xor", "--batch", "9", "--rule", "sgd"), "--batch"),
+        (("train", "xor", "--init", "balanced"), "balanced:NORM"),
+        (("train", "xor", "--init", "gausian:1"), "gaussian"),
+        (("train", "xor", "--stop", "los:1"), "loss"),
+        (("train", "xor", "--loss", "logistik"), "logistic"),
+        (("train", "digits:classes=3/5,n=9", "--model", "image_cnn:3:8"), "outputs"),
+        (("train", "xor", "--model", "six_conv"), "coordinates"),
+        (("train", "xor", "--picture", "a.gif"), ".png"),
+        (("train", "xor", "--resume", "x"), "either"),
+        (("train", "--resume", "nowhere"), "not a run folder"),
+        (("list", "dta"), "data"),
+    ],
+)
+def test_bad_words(tacit, words, said):
+    code, out, err = tacit(*words)
+    assert code == 2 and out == ""
+    assert err.count("\n") == 1 and said in err
+
+
+def test_output_that_cannot_be_written_is_said_before_any_work(tacit, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    code, _, err = tacit("train", "xor", "--epochs", 10**9, "--out", tmp_path / "file")
+    assert code == 2 and "file" in err and (tmp_path / "file").read_text() == "mine"
+
+
+# --- as a process --------------------------------------------------------------------------------
+
+
+def process(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tacit", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_help_and_list_do_not_wait_for_heavy_libraries():
+    code = (
+        "import sys; from tacit.cli import _run; _run(['--help']); _run(['list', 'data']); "
+        "sys.exit(bool({'jax', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+def test_list(tacit):
+    for what in ("data", "properties", "measures", "initialisations"):
+        items = as_json(tacit("list", what, "--json")[1])["items"]
+        assert all(item["name"] and item["summary"] for item in items)
+        assert tacit("list", what)[1]
+
+
+def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
+    out = tmp_path / "run"
+    words = ("train", "orthogonal:n=50,d=5", "--width", "20", "--lr", "0.01", "--out", str(out))
+    running = process(*words, "--epochs", "1000000000")
+    time.sleep(8)  # it would take hours
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130 and stdout == ""
+    assert stderr.count("\n") == 1 and "interrupted at epoch" in stderr and str(out) in stderr
+    epoch = json.loads((out / "run.json").read_text())["summary"]["epochs"]
+    more = process("train", "--resume", str(out), "--epochs", str(epoch + 5), "--json")
+    assert json.loads(more.communicate(timeout=120)[0])["epochs"] == epoch + 5
+
+
+def test_a_closed_pipe_is_no_error():
+    with process("list", "data") as running:
+        running.stdout.close()
+        assert running.stderr.read() == "" and running.wait(timeout=60) == 0
+
+
+def test_progress_and_colours_stay_out_of_pipes():
+    done = process("train", "xor", "--epochs", "5", "--json", env={**os.environ, "TERM": "xterm"})
+    stdout, stderr = done.communicate(timeout=120)
+    assert json.loads(stdout)["epochs"] == 5 and stderr == ""
