@@ -1,3 +1,32 @@
-"""Which of all the solutions does gradient descent pick, why, and is it the best one?"""
+"""Which of all the solutions does gradient descent pick, why, and is it the best one?
+
+What users import: `load` a data set, `check` its geometry, and a `Setting` for `tacit.train.train`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "BadInput": "tacit._types",
+    "Dataset": "tacit._types",
+    "Setting": "tacit._types",
+    "check": "tacit.geometry",
+    "load": "tacit.data",
+}
+__all__ = ["BadInput", "Dataset", "Setting", "__version__", "check", "load"]
+
+if TYPE_CHECKING:
+    from tacit._types import BadInput, Dataset, Setting
+    from tacit.data import load
+    from tacit.geometry import check
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: `import tacit` and `tacit --help` are instant."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'tacit' has no attribute '{name}'")

@@ -24,7 +24,7 @@ SIGNS = {True: "[green]yes[/]", False: "[red]no[/]", None: "[yellow]?[/]"}
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        raise  # noqa: PLE0704  the command line knows what to do
+        raise  # the command line knows what to do
 
 
 def _console() -> Console:

@@ -15,7 +15,7 @@ MOST_EXACT_PAIRS = 1000
 """Pairs whose sign floating point cannot tell are decided by rational arithmetic, up to here."""
 SAMPLE = 2000
 """Points that are looked at when all pairs would take too long."""
-MOST_ENTRIES = 300_000_000
+MOST_ENTRIES = 100_000_000
 """Entries of X + x_i that `symmetric` looks at to say how far from symmetric the data is."""
 
 
@@ -40,7 +40,7 @@ def pairs(view: View, rows: np.ndarray | None = None) -> Pairs:
     """Look at every pair among the given rows (all of them by default)."""
     if rows is None:
         n, d = view.X.shape
-        view.allow((2.0 * d + 150) * n * n, f"comparing {n:,} points in pairs")
+        view.allow((2.0 * d + 30) * n * n, f"comparing {n:,} points in pairs")
         rows = np.arange(n)
     order = rows[np.argsort(view.data.y[rows], kind="stable")]  # class by class
     X, y = view.rows[order], view.data.y[order]

@@ -147,14 +147,13 @@ def _way(ax: Axes, run: Run) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if "margin" in run.measures:
         other = ax.twinx()
-        for name, style in (("margin", "-"), ("smoothed_margin", "--")):
-            # From a tiny start the smoothed margin is hugely negative: show it once it counts.
-            values = run.measures.get(name, run.measures["margin"])[:, 0]
-            floor = -0.5 * np.nanmax(np.abs(run.measures["margin"]))
-            if name in run.measures and (values > floor).sum() > 1:
-                text = f"{name.replace('_', ' ')} (right axis)"
-                shown = np.where(values > floor, values, np.nan)
-                handles += other.plot(epochs, shown, style, c=PLUS, label=text)
-                labels.append(text)
+        margin = run.measures["margin"][:, 0]
+        smoothed = run.measures.get("smoothed_margin", run.measures["margin"])[:, 0]
+        # From a tiny start the smoothed margin is hugely negative: it is drawn once it counts.
+        smoothed = np.where(smoothed > -0.5 * np.nanmax(np.abs(margin)), smoothed, np.nan)
+        for name, values, style in (("margin", margin, "-"), ("smoothed margin", smoothed, "--")):
+            if np.isfinite(values).sum() > 1:
+                handles += other.plot(epochs, values, style, c=PLUS, label=f"{name} (right axis)")
+                labels.append(f"{name} (right axis)")
         other.set_ylabel("normalised margin")
     ax.legend(handles, labels, loc="best", fontsize=8)

@@ -106,18 +106,21 @@ def _without_followers(Z: np.ndarray) -> np.ndarray:
     R, order = qr(unit.T @ unit, mode="r", pivoting=True)
     sizes = np.abs(np.diag(R))
     rank = int((sizes > 1e-10 * sizes[0]).sum())
-    kept, followers = order[:rank], order[rank:]
-    if len(followers) == 0:
+    basis, rest = order[:rank], order[rank:]
+    if len(rest) == 0:
         return Z
-    coefficients = np.linalg.lstsq(Z[:, kept], Z[:, followers], rcond=None)[0].T
-    for j, values in zip(followers, coefficients, strict=True):
-        simple = [Fraction(float(v)).limit_denominator(1000) for v in values]
-        terms = [(q, k) for q, k in zip(simple, kept, strict=True) if q]
-        if len(terms) * len(Z) > MOST_PRODUCTS or not all(
-            sum(q * Fraction(float(z[k])) for q, k in terms) == Fraction(float(z[j])) for z in Z
-        ):
-            return Z
-    return Z[:, kept]
+    coefficients = np.linalg.lstsq(Z[:, basis], Z[:, rest], rcond=None)[0].T
+    follows = [j for j, c in zip(rest, coefficients, strict=True) if _follows(Z, j, basis, c)]
+    return np.delete(Z, follows, axis=1)
+
+
+def _follows(Z: np.ndarray, j: int, basis: np.ndarray, coefficients: np.ndarray) -> bool:
+    """Column j is the combination of the basis whose coefficients are fractions near these."""
+    simple = [Fraction(float(c)).limit_denominator(1000) for c in coefficients]
+    terms = [(c, k) for c, k in zip(simple, basis, strict=True) if c]
+    if len(terms) * len(Z) > MOST_PRODUCTS:
+        return False
+    return all(sum(c * Fraction(float(z[k])) for c, k in terms) == float(z[j]) for z in Z)
 
 
 def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:

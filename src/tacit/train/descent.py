@@ -7,6 +7,7 @@ a seed gives the same bits alone, in any ensemble, and however its epochs are cu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -51,7 +52,7 @@ class State(NamedTuple):
     """Smallest log loss so far, and the epochs since it was reached."""
     stale: jax.Array
     reference: Params
-    """The weights at the last power of two of epochs, for the `direction` rule."""
+    """The weights at the last power of two of epochs, for the `direction` rule; zero before."""
 
 
 def parse_descent(setting: Setting, n: int) -> Descent:
@@ -86,16 +87,38 @@ def parse_descent(setting: Setting, n: int) -> Descent:
 def start(descent: Descent, weights: dict[str, Any]) -> State:
     """Epoch 0 with these weights."""
     params = {part: jnp.asarray(array) for part, array in weights.items()}
-    return State(
+    zero = jnp.zeros((), jnp.int64)
+    state = State(
         params=params,
         optimizer=_adam(0.0).init(descent.model.trained(params)) if descent.rule == "adam" else (),
-        epoch=jnp.asarray(0),
-        step=jnp.asarray(0),
-        status=jnp.asarray(stops.RUNNING),
-        best=jnp.asarray(jnp.inf),
-        stale=jnp.asarray(0),
+        epoch=zero,
+        step=zero,
+        status=zero,
+        best=jnp.zeros(()),
+        stale=zero,
         reference=params,
     )
+    return look_anew(state)
+
+
+def look_anew(state: State) -> State:
+    """The same weights for stop rules that have seen nothing yet."""
+    return state._replace(
+        status=jnp.full_like(state.status, stops.RUNNING),
+        best=jnp.full_like(state.best, jnp.inf),
+        stale=jnp.zeros_like(state.stale),
+        reference=jax.tree.map(jnp.zeros_like, state.params),
+    )
+
+
+def named_leaves(state: State) -> dict[str, jax.Array]:
+    """Every array of a state under a name such as `params.W`."""
+
+    def word(key: Any) -> str:
+        return str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))))
+
+    leaves = jax.tree.leaves_with_path(state)
+    return {".".join(map(word, path)): leaf for path, leaf in leaves}
 
 
 @partial(jax.jit, static_argnames="descent")
@@ -109,6 +132,7 @@ def advance(
     until: jax.Array,
 ) -> State:
     """Train until epoch `until`, or until a stop rule or a number that is not finite ends it."""
+    steps = 1 if descent.batch is None else math.ceil(X.shape[0] / descent.batch)
 
     def running(state: State) -> jax.Array:
         return (state.epoch < until) & (state.status == stops.RUNNING)
@@ -116,8 +140,12 @@ def advance(
     def one_epoch(state: State) -> State:
         key = jax.random.fold_in(jax.random.key(seed), state.epoch)
         moved = _epoch(descent, state, X, y, key, lr)
-        finite = jnp.all(jnp.array([jnp.all(jnp.isfinite(v)) for v in moved.params.values()]))
-        diverged = state._replace(step=moved.step, status=jnp.asarray(stops.DIVERGED))
+        finite = moved.step == state.step + steps
+        for part in moved.params.values():
+            finite &= jnp.all(jnp.isfinite(part))
+        diverged = state._replace(
+            step=moved.step, status=jnp.full_like(state.status, stops.DIVERGED)
+        )
         moved = moved._replace(epoch=state.epoch + 1)
         if descent.stop.any:
             moved = _look(descent, moved, X, y)
@@ -129,7 +157,7 @@ def advance(
 def _epoch(
     descent: Descent, state: State, X: jax.Array, y: jax.Array, key: jax.Array, lr: jax.Array
 ) -> State:
-    """One pass over the data. `step` stops counting where a number is no longer finite."""
+    """One pass over the data. `step` stops counting where an output is no longer finite."""
     n = X.shape[0]
     if descent.batch is None:
         return _step(descent, state, X, y, lr)
@@ -187,7 +215,7 @@ def _look(descent: Descent, state: State, X: jax.Array, y: jax.Array) -> State:
     if stop.angle is not None:
         power_of_two = (state.epoch & (state.epoch - 1)) == 0
         turned = _angle(descent.model.trained(params), descent.model.trained(reference))
-        settled = power_of_two & (state.epoch > 1) & jnp.all(q > 0) & (turned <= stop.angle)
+        settled = power_of_two & jnp.all(q > 0) & (turned <= stop.angle)  # no angle to zero
         on(settled, stops.DIRECTION)
         reference = jax.tree.map(partial(jnp.where, power_of_two), params, reference)
     return state._replace(

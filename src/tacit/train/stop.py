@@ -38,6 +38,9 @@ FORMS = {
     "direction": "direction:ANGLE",
 }
 
+MOST_EPOCHS = 10**15
+"""More than anyone can wait for, and exact as a float."""
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -58,30 +61,36 @@ def parse_stop(texts: Sequence[str]) -> Stop:
     """The rules of texts such as `loss:1e-6` and `zero_error`."""
     rules: dict[str, float | int | bool] = {}
     for text in texts:
-        name, colon, rest = text.partition(":")
-        if name not in FORMS:
-            raise BadInput(f"unknown stop rule '{name}'{near_miss(name, FORMS)}")
-        if bool(colon) != (":" in FORMS[name]):
-            raise BadInput(f"stop rule '{text}': write {FORMS[name]}")
-        if not colon:
-            rules[name] = True
-            continue
-        try:
-            value = float(rest)
-        except ValueError:
-            raise BadInput(f"stop rule '{text}': write {FORMS[name]} with a number") from None
-        if name == "log10_loss":
-            if not math.isfinite(value):
-                raise BadInput(f"stop rule '{text}': the number must be finite")
-            rules["log_loss"] = value * math.log(10)
-        elif not 0 < value < math.inf:
-            raise BadInput(f"stop rule '{text}': the number must be positive and finite")
-        elif name == "loss":
-            rules["log_loss"] = math.log(value)
-        elif name == "direction":
-            rules["angle"] = value
-        elif value != int(value):
-            raise BadInput(f"stop rule '{text}': write a whole number of epochs")
-        else:
-            rules["patience"] = int(value)
+        key, value = _parse(text)
+        if key in rules:
+            raise BadInput(f"stop rule '{text}': there is one like it already; give it once")
+        rules[key] = value
     return Stop(**rules)  # type: ignore[arg-type]
+
+
+def _parse(text: str) -> tuple[str, float | int | bool]:
+    """Name and value of the field of `Stop` that a text sets."""
+    name, colon, rest = text.partition(":")
+    if name not in FORMS:
+        raise BadInput(f"unknown stop rule '{name}'{near_miss(name, FORMS)}")
+    if bool(colon) != (":" in FORMS[name]):
+        raise BadInput(f"stop rule '{text}': write {FORMS[name]}")
+    if not colon:
+        return name, True
+    try:
+        value = float(rest)
+    except ValueError:
+        raise BadInput(f"stop rule '{text}': write {FORMS[name]} with a number") from None
+    if name == "log10_loss":
+        if not math.isfinite(value):
+            raise BadInput(f"stop rule '{text}': the number must be finite")
+        return "log_loss", value * math.log(10)
+    if not 0 < value < math.inf:
+        raise BadInput(f"stop rule '{text}': the number must be positive and finite")
+    if name == "loss":
+        return "log_loss", math.log(value)
+    if name == "direction":
+        return "angle", value
+    if value != int(value) or value > MOST_EPOCHS:
+        raise BadInput(f"stop rule '{text}': write a whole number of epochs")
+    return "patience", int(value)

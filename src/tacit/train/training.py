@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +14,17 @@ from tacit._types import BadInput, Dataset, Setting
 from tacit.measures import Snapshot, measure_all
 from tacit.measures.base import Value
 from tacit.train import stop as stops
-from tacit.train.descent import Descent, advance, parse_descent, start
+from tacit.train.descent import (
+    Descent,
+    advance,
+    look_anew,
+    named_leaves,
+    parse_descent,
+    start,
+)
 from tacit.train.initial import initial_weights
 from tacit.train.run import Run
+from tacit.train.stop import MOST_EPOCHS
 
 Progress = Callable[[int, float], None]
 """Called with the epochs done and the largest log loss of the members when last measured."""
@@ -25,7 +34,7 @@ PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
 
-MOST_EPOCHS = 10**15
+MOST_RECORDS = 10**5
 MOST_SEED = 2**32 - 1
 MOST_ENTRIES = 10**9
 """Numbers in the weights, or in the hidden layer over all points (8 GB)."""
@@ -52,10 +61,8 @@ def train(
     """
     if not 1 <= epochs <= MOST_EPOCHS:
         raise BadInput(f"--epochs {epochs} must be between 1 and {MOST_EPOCHS:.0e}")
-    if record < 1:
-        raise BadInput(f"--record {record} must be at least 1")
-    if any(not 0 <= seed <= MOST_SEED for seed in seeds):
-        raise BadInput(f"--seed {seeds[0]} must be between 0 and {MOST_SEED}")
+    if not 1 <= record <= MOST_RECORDS:
+        raise BadInput(f"--record {record} must be between 1 and {MOST_RECORDS}")
     if setting.width * max(data.n, data.d) > MOST_ENTRIES:
         raise BadInput(
             f"--width {setting.width} with {data.n} points in {data.d} dimensions needs more than "
@@ -69,52 +76,70 @@ def train(
     points = jax.ShapeDtypeStruct(data.X.shape, float)
     if jax.eval_shape(descent.model, weights, points).ndim != 1:
         raise BadInput(f"model '{setting.model}' has several outputs; training needs one")
-    if earlier is None:
-        classes = range(len(data.classes)) if data.classes else (None,)
-        members = tuple((seed, k) for seed in seeds for k in classes)
-    elif epochs <= earlier.epoch:
-        raise BadInput(
-            f"the run is at epoch {earlier.epoch} already; --epochs {epochs} is not more"
-        )
-    else:
-        members = earlier.members
+    members = earlier.members if earlier else _members(seeds, len(data.classes))
     parts = {k: data if k is None else data.one_vs_rest(k) for _, k in members}
-    ensemble = _Ensemble([_Member(setting, descent, parts[k], seed) for seed, k in members])
-    at: list[int] = []
-    measures: list[list[dict[str, Value]]] = []
+    ensemble = _Ensemble(
+        [_Member(setting, descent, parts[k], seed, earlier is None) for seed, k in members]
+    )
+    records: list[_Record] = []
     if earlier is not None:
-        at = earlier.epochs.tolist()
-        measures = _rows(earlier)
-        ensemble.restore(earlier.state)
+        records = _records(earlier)
+        for i, member in enumerate(ensemble.members):
+            state = {name: array[i] for name, array in earlier.state.items()}
+            member.restore(state, same_stop=setting.stop == earlier.setting.stop)
+        if epochs <= earlier.epoch:
+            raise BadInput(
+                f"the run is at epoch {earlier.epoch} already; --epochs {epochs} is not more"
+            )
+        if ensemble.done:
+            raise BadInput(f"the run has ended: {earlier.outcomes[0]}; to go on, change --stop")
 
     begun = time.perf_counter()
     interrupted = False
     try:
         for checkpoint in _checkpoints(epochs, record):
-            if at and checkpoint <= at[-1]:
+            if records and checkpoint <= records[-1].epoch:
                 continue
             for epoch in ensemble.advance(checkpoint):
                 if progress:
-                    progress(epoch, max(float(m["log_loss"]) for m in measures[-1]))
-            measures.append(ensemble.measure())
-            at.append(checkpoint if not ensemble.done else ensemble.epoch)
+                    progress(epoch, max(float(m["log_loss"]) for m in records[-1].measures))
+            records.append(ensemble.measure())
             if ensemble.done:
                 break
     except KeyboardInterrupt:
         interrupted = True
-        if not at or at[-1] < ensemble.epoch:
-            measures.append(ensemble.measure())
-            at.append(ensemble.epoch)
+        ensemble.level()
+        if not records or records[-1].epoch < ensemble.epoch:
+            records.append(ensemble.measure())
+    names = [name for name in records[-1].measures[0] if name in records[0].measures[0]]
     return Run(
         setting=setting,
         data=data,
         members=members,
-        epochs=np.array(at),
-        measures={k: np.array([[m[k] for m in row] for row in measures]) for k in measures[0][0]},
+        epochs=np.array([r.epoch for r in records]),
+        measures={k: np.array([[m[k] for m in r.measures] for r in records]) for k in names},
         state=ensemble.arrays(),
-        outcomes=tuple("interrupted" if interrupted else m.outcome for m in ensemble.members),
+        outcomes=tuple(
+            "interrupted" if interrupted and not m.done else m.outcome for m in ensemble.members
+        ),
         seconds=time.perf_counter() - begun + (earlier.seconds if earlier else 0.0),
     )
+
+
+class _Record(NamedTuple):
+    """What was measured at one epoch, of each member."""
+
+    epoch: int
+    measures: list[dict[str, Value]]
+
+
+def _members(seeds: Sequence[int], classes: int) -> tuple[tuple[int, int | None], ...]:
+    if len(seeds) == 0:
+        raise BadInput("there must be at least one seed")
+    for seed in seeds:
+        if not 0 <= seed <= MOST_SEED:
+            raise BadInput(f"--seed {seed} must be between 0 and {MOST_SEED}")
+    return tuple((int(seed), k) for seed in seeds for k in (range(classes) if classes else (None,)))
 
 
 def _checkpoints(epochs: int, record: int) -> list[int]:
@@ -122,11 +147,14 @@ def _checkpoints(epochs: int, record: int) -> list[int]:
     return [0, *np.unique(np.append(spread, epochs)).tolist()]
 
 
-def _rows(run: Run) -> list[list[dict[str, Value]]]:
-    """Measures as they are taken: a list over time of lists over members."""
+def _records(run: Run) -> list[_Record]:
+    """The records that a run was made of."""
     return [
-        [{k: v[t, i] for k, v in run.measures.items()} for i in range(len(run.members))]
-        for t in range(len(run.epochs))
+        _Record(
+            epoch,
+            [{k: v[t, i] for k, v in run.measures.items()} for i in range(len(run.members))],
+        )
+        for t, epoch in enumerate(run.epochs.tolist())
     ]
 
 
@@ -146,15 +174,8 @@ class _Ensemble:
                 first, *others = self.members
                 first.advance(goal)  # alone: it may have to compile
                 tasks = [pool.submit(member.advance, goal) for member in others]
-                try:
-                    wait(tasks)
-                except KeyboardInterrupt:
-                    wait(tasks)  # all members end at the same epoch
-                    raise
                 for task in tasks:
                     task.result()
-                for member in self.members:
-                    member.raise_if_diverged()
                 elapsed = time.perf_counter() - begun
                 if elapsed < PIECE_SECONDS / 2:
                     self._piece *= 2
@@ -170,38 +191,49 @@ class _Ensemble:
     def done(self) -> bool:
         return all(member.done for member in self.members)
 
-    def measure(self) -> list[dict[str, Value]]:
-        return [member.measure() for member in self.members]
+    def level(self) -> None:
+        """Bring members that an interrupt left behind to the epoch of the others."""
+        for member in self.members:
+            if int(member.state.epoch) < self.epoch:
+                member.advance(self.epoch)
+
+    def measure(self) -> _Record:
+        return _Record(self.epoch, [member.measure() for member in self.members])
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The states as named arrays, one entry per member."""
-        states = [member.arrays() for member in self.members]
+        states = [named_leaves(member.state) for member in self.members]
         return {name: np.stack([state[name] for state in states]) for name in states[0]}
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        for i, member in enumerate(self.members):
-            member.restore({name: array[i] for name, array in arrays.items()})
 
 
 class _Member:
-    """One network of the ensemble."""
+    """One network of the ensemble, with its initial weights if it is `new`."""
 
-    def __init__(self, setting: Setting, descent: Descent, data: Dataset, seed: int) -> None:
-        weights = initial_weights(
-            descent.model, data.d, setting.width, setting.init, seed, setting.output_weight
-        )
+    def __init__(
+        self, setting: Setting, descent: Descent, data: Dataset, seed: int, new: bool
+    ) -> None:
         self.descent, self.data = descent, data
         self.X, self.y = jnp.asarray(data.X), jnp.asarray(data.y, dtype=jnp.float64)
-        self.seed, self.lr = jnp.asarray(seed), jnp.asarray(setting.lr)
+        self.seed, self.lr = jnp.asarray(seed, jnp.int64), jnp.asarray(setting.lr, jnp.float64)
+        model, d, m = descent.model, data.d, setting.width
+        if new:
+            weights = initial_weights(model, d, m, setting.init, seed, setting.output_weight)
+        else:
+            weights = {part: np.zeros(s.shape) for part, s in model.shapes(d, m).items()}
         self.state = start(descent, weights)
 
     def advance(self, until: int) -> None:
-        arguments = (self.X, self.y, self.seed, self.lr, jnp.asarray(until))
+        arguments = (self.X, self.y, self.seed, self.lr, jnp.asarray(until, jnp.int64))
         self.state = jax.block_until_ready(advance(self.descent, self.state, *arguments))
+        if int(self.state.status) == stops.DIVERGED:
+            raise self._diverged()
 
     def measure(self) -> dict[str, Value]:
         params = {part: np.asarray(array) for part, array in self.state.params.items()}
-        return measure_all(Snapshot(self.descent.model, self.descent.loss, params, self.data))
+        snapshot = Snapshot(self.descent.model, self.descent.loss, params, self.data)
+        if not np.isfinite(snapshot.q).all():
+            raise self._diverged()
+        return measure_all(snapshot)
 
     @property
     def done(self) -> bool:
@@ -212,31 +244,26 @@ class _Member:
         text = stops.OUTCOMES[int(self.state.status)]
         return f"{text} (epoch {int(self.state.epoch)})" if self.done else text
 
-    def raise_if_diverged(self) -> None:
-        if int(self.state.status) == stops.DIVERGED:
-            raise Diverged(
-                f"diverged at step {int(self.state.step)} (seed {int(self.seed)}): the weights are "
-                f"no longer finite; try a smaller step size, say --lr {float(self.lr) / 10:g}"
-            )
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        flat, _ = jax.tree.flatten_with_path(self.state)
-        return {_name(path): np.asarray(leaf) for path, leaf in flat}
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Go on from that state; a stop rule that ended it has to end it anew."""
-        flat, tree = jax.tree.flatten_with_path(self.state)
+    def restore(self, arrays: dict[str, np.ndarray], same_stop: bool) -> None:
+        """Go on from that state; other stop rules begin to look now."""
         leaves = []
-        for path, leaf in flat:
-            array = arrays.get(_name(path))
-            if array is None or array.shape != leaf.shape or array.dtype.kind not in "iuf":
-                found = None if array is None else array.shape
-                raise BadInput(f"the run's {_name(path)} has shape {found}, not {leaf.shape}")
+        for name, leaf in named_leaves(self.state).items():
+            array = arrays.get(name)
+            if array is None or array.shape != leaf.shape:
+                found = "is missing" if array is None else f"has shape {array.shape}"
+                raise BadInput(f"the run's {name} {found}; this setting needs {leaf.shape}")
             leaves.append(jnp.asarray(array, leaf.dtype))
-        state = jax.tree.unflatten(tree, leaves)
-        self.state = state._replace(status=jnp.asarray(stops.RUNNING))
+        state = jax.tree.unflatten(jax.tree.structure(self.state), leaves)
+        self.state = state if same_stop else look_anew(state)
 
-
-def _name(path: tuple) -> str:
-    parts = [getattr(p, "name", getattr(p, "key", getattr(p, "idx", p))) for p in path]
-    return ".".join(map(str, parts))
+    def _diverged(self) -> Diverged:
+        step, seed = int(self.state.step), int(self.seed)
+        if step == 0:
+            return Diverged(
+                f"the outputs of the initial network (seed {seed}) are not finite; "
+                "take smaller weights or scale the data down"
+            )
+        return Diverged(
+            f"diverged at step {step} (seed {seed}): weights or outputs are no longer finite; "
+            f"try a smaller step size, say --lr {float(self.lr) / 10:g}"
+        )

@@ -1,0 +1,44 @@
+"""What the README shows is what happens."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tacit.cli import _run
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
+def test_the_python_example_runs(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(code, {})
+    slack, margin = capsys.readouterr().out.split("\n")[:2]
+    assert float(slack) > 0 and float(margin.strip("[]")) > 0
+
+
+COMMANDS = [
+    line.split("#")[0].strip()
+    for block in re.findall(r"```\n(.*?)```", README, re.S)
+    for line in block.splitlines()
+    if line.startswith("tacit ") and "--help" not in line
+]
+
+
+def test_there_are_commands():
+    assert len(COMMANDS) >= 8
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
+    """With the files they speak of, and fewer epochs where the README does not say how many."""
+    monkeypatch.chdir(tmp_path)
+    Path("points.csv").write_text("x1,x2,y\n1,2,1\n2,1,1\n-1,-2,-1\n")
+    Path("iris.csv").write_text("5.1,3.5,setosa\n7.0,3.2,versicolor\n6.3,3.3,virginica\n")
+    if "--resume run" in command:
+        assert _run(shlex.split("train orthogonal:n=10,d=2 --epochs 5 --out run")) == 0
+    words = shlex.split(command)[1:]
+    if words[0] == "train" and "--epochs" not in words and "--stop" not in words:
+        words += ["--epochs", "5"]
+    assert _run(words) == 0, capsys.readouterr().err
