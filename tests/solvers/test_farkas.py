@@ -56,6 +56,16 @@ def test_nothing_false_is_proved(separable_exactly: Judge, Z: np.ndarray, seed: 
         assert not separable_exactly(Z[proof > 0])
 
 
+@given(Z=rows(-3, 3), seed=st.integers(0, 2**32))
+def test_certain_is_certain(separable_exactly: Judge, Z: np.ndarray, seed: int) -> None:
+    """Rows that span the space are not enough: their weighted sum must be near 0."""
+    weights = np.random.default_rng(seed).uniform(0.1, 1, len(Z))
+    if farkas._certain(Z, weights):
+        assert not separable_exactly(Z)
+    positive = np.vstack([np.abs(Z), np.eye(Z.shape[1])])
+    assert not farkas._certain(positive, np.ones(len(positive)))
+
+
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 2), (5, 3), (9, 3), (7, 6)])
 def test_interior_proofs_are_exact(
     rng: np.random.Generator, separable_exactly: Judge, n: int, d: int
@@ -86,11 +96,13 @@ def test_a_thin_margin_is_never_disproved(
 
 
 def test_rows_without_a_part_are_dropped(rng: np.random.Generator) -> None:
-    Z, lam = random_hull(rng, 8, 3)
-    Z = np.vstack([np.hstack([Z, np.zeros((8, 1))]), rng.uniform(1, 2, (4, 4))])
-    proof = farkas_proof(Z, np.append(lam, np.full(4, 0.3)))
-    assert proof is not None
-    assert (proof[:8] > 0).all() and (proof[8:] == 0).all()
+    """The first n are zero in the last column, where all others are positive."""
+    for n in (8, 80):
+        Z, lam = random_hull(rng, n, 3)
+        Z = np.vstack([np.hstack([Z, np.zeros((n, 1))]), rng.uniform(1, 2, (n, 4))])
+        proof = farkas_proof(Z, np.append(lam, np.full(n, 0.3)))
+        assert proof is not None
+        assert (proof[:n] > 0).all() and (proof[n:] == 0).all()
 
 
 @pytest.mark.parametrize("d", [1, 2, 41, 784])
@@ -126,7 +138,7 @@ def test_columns_that_follow_from_others(rng: np.random.Generator) -> None:
     assert farkas_proof(Z, lam) is not None
     almost = Z.copy()
     almost[3, -1] = np.nextafter(almost[3, -1], np.inf)
-    assert farkas._without_followers(almost).shape[1] == 12
+    assert farkas._without_followers(almost).shape[1] == 11
 
 
 def test_logistic_multipliers_are_stationary(rng: np.random.Generator) -> None:
@@ -143,3 +155,9 @@ def test_logistic_fit_stops_when_it_separates(rng: np.random.Generator) -> None:
     Z *= np.sign(Z @ np.ones(4))[:, None]
     w, _ = logistic_multipliers(Z, 1e-6)
     assert (Z @ w > 0).all()
+
+
+def test_columns_of_one_sign_rule_rows_out() -> None:
+    """The last column rules out row 0, then the middle one row 1; rows 2 and 3 remain."""
+    Z = np.array([[1.0, -2.0, 3.0], [1.0, 1.0, 0.0], [2.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    assert farkas._can_take_part(Z).tolist() == [False, False, True, True]

@@ -56,8 +56,7 @@ def assumption_A_1(view: View) -> Finding:
     """
     largest = _largest_norm(view)
     ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
-    if not ends:
-        return Finding(False, 0.0, "µ is zero")
+    ends = ends or [np.zeros(view.data.d)]
     arc = [(1 - t) * ends[0] + t * ends[-1] for t in np.linspace(0, 1, 65)]
     best = max(
         (w / max(np.linalg.norm(w), EPS) for w in arc), key=lambda w: _A_1(view, w, quick=True)
@@ -103,8 +102,21 @@ def assumption_A_2(view: View) -> Finding:
     gap = left - (1 - view.alpha) / view.alpha * right  # A.2
     slack = float(gap.min()) / largest**2
     error = EPS * (view.data.d + view.data.n + 8) * max(1.0, (1 - view.alpha) / view.alpha)
-    holds = None if abs(slack) <= error else slack > 0
-    return Finding(holds, slack, note, error)
+    if abs(slack) > error:
+        return Finding(slack > 0, slack, note, error)
+    doubtful = np.flatnonzero(gap <= error * largest**2)
+    if len(doubtful) * view.Z.size > MOST_EXACT_ENTRIES:
+        return Finding(None, slack, f"{note}; equal up to rounding", error)
+    holds = all(_A_2_exactly(view, int(i)) for i in doubtful)
+    return Finding(holds, slack, f"{note}; decided exactly", error)
+
+
+def _A_2_exactly(view: View, i: int) -> bool:
+    """A.2 for one point, times nα."""
+    rows = [rational(row) for row in view.data.y[:, None] * view.data.X]
+    products = [sum(map(mul, rows[i], row)) for row in rows]
+    alpha = Fraction(view.alpha)
+    return alpha * sum(products) > (1 - alpha) * sum(max(-p, Fraction(0)) for p in products)
 
 
 def _norm_difference(view: View, direction: int) -> Finding:

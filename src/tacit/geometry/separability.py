@@ -26,7 +26,7 @@ def linearly_separable(view: View) -> Finding:
     if found.status == "not separable":
         note = (
             f"proved by Farkas' lemma; the best direction found misses by {-lower:.4g} "
-            "(moving every point by that much would separate them)"
+            "(moving every point by more than that would separate them)"
         )
         return Finding(False, lower, note)
     note = f"floating point cannot tell: the margin, if there is one, is at most {upper:.1e}"

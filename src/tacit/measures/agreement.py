@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.measures.base import Snapshot, measure
+from tacit.measures.base import Snapshot, directions, measure
 
 
 @measure("nar")
@@ -65,9 +65,7 @@ def _sides(group: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _agreement(group: np.ndarray, X: np.ndarray, c: np.ndarray) -> float:
-    norms = np.linalg.norm(group, axis=1, keepdims=True)
-    unit = np.divide(group, norms, out=np.zeros_like(group), where=norms > 0)
-    return float((c * (unit @ X.T)).min())
+    return float((c * (directions(group) @ X.T)).min())
 
 
 def _ratio(group: np.ndarray, X: np.ndarray, c: np.ndarray) -> float:

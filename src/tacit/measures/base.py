@@ -1,7 +1,8 @@
 """What a measure is: a number or a short vector computed from one network at one moment.
 
 A measure is a function `Snapshot → float | array`, registered by `@measure(name)`. One that has no
-meaning for the network or the loss raises `NotDefined` and is left out.
+meaning for the architecture or the loss, whatever the weights, raises `NotDefined` and is left out;
+one that has none for these weights is NaN.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tacit._jax import jax, jnp
+from tacit._jax import jax
 from tacit._types import Dataset
 from tacit.losses import Loss
 from tacit.models import Model
@@ -39,13 +40,13 @@ class Snapshot:
 
     @cached_property
     def log_loss(self) -> float:
-        return float(self.loss.log_total(jnp.asarray(self.q), jnp.asarray(self.data.y)))
+        return float(_log_total(self.loss, self.q, self.data.y))
 
     @cached_property
     def norm(self) -> float:
         """‖θ‖ of the trained parts."""
         trained = self.model.trained(self.params)
-        return float(np.sqrt(sum(float((part**2).sum()) for part in trained.values())))
+        return float(norms(np.concatenate([part.ravel() for part in trained.values()])))
 
     @property
     def homogeneity(self) -> int:
@@ -74,7 +75,25 @@ class Snapshot:
         return np.asarray(_outputs(self.model, self.params, X))
 
 
+def norms(rows: np.ndarray) -> np.ndarray:
+    """Euclidean norms of rows; right where the squares of their entries leave float64."""
+    scale = _largest(rows)
+    return scale[..., 0] * np.linalg.norm(rows / scale, axis=-1)
+
+
+def directions(rows: np.ndarray) -> np.ndarray:
+    """Rows of norm 1; zero rows stay zero."""
+    rows = rows / _largest(rows)
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1.0)
+
+
+def _largest(rows: np.ndarray) -> np.ndarray:
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    return np.where(largest > 0, largest, 1.0)
+
+
 _outputs = jax.jit(lambda model, params, X: model(params, X), static_argnums=0)
+_log_total = jax.jit(lambda loss, q, y: loss.log_total(q, y), static_argnums=0)
 
 Value = float | np.ndarray
 MEASURES: dict[str, Callable[[Snapshot], Value]] = {}

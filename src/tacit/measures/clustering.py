@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.measures.base import NotDefined, Snapshot, measure
+from tacit.measures.base import Snapshot, directions, measure, norms
 
 
 @measure("cluster_radius")
 def cluster_radius(s: Snapshot) -> float:
     """r of Thm 5.1: the largest distance of a neuron from the mean of its sign."""
-    return max(float(np.linalg.norm(g - g.mean(axis=0), axis=1).max()) for g in _both(s))
+    return max((float(norms(g - g.mean(axis=0)).max()) for g in s.groups if len(g)), default=0.0)
 
 
 @measure("cluster_radius_relative")
 def cluster_radius_relative(s: Snapshot) -> float:
     """r/‖w̄ − ū‖: 0 means a linear decision boundary (sarussi2021 (6))."""
-    gap = np.linalg.norm(_normal(s))
-    return cluster_radius(s) / float(gap) if gap > 0 else float("nan")
+    normal, r = _linear_part(s)
+    gap = float(norms(normal))
+    return r / gap if gap > 0 else float("nan")
 
 
 @measure("cluster_angle")
 def cluster_angle(s: Snapshot) -> float:
     """The largest angle between two neurons of one sign (radians); zero neurons have none."""
     largest = 0.0
-    for group in _both(s):
-        norms = np.linalg.norm(group, axis=1)
-        unit = group[norms > 0] / norms[norms > 0, None]
+    for group in s.groups:
+        unit = directions(group[group.any(axis=1)])
         if len(unit) < 2:
             continue
-        cosines = unit @ unit.T
-        i, j = np.unravel_index(cosines.argmin(), cosines.shape)
+        # The farthest pair, by distances that are accurate also when all of them are tiny.
+        centred = unit - unit.mean(axis=0)
+        square = (centred**2).sum(axis=1)
+        distance = square[:, None] + square - 2 * centred @ centred.T
+        i, j = np.unravel_index(distance.argmax(), distance.shape)
         apart, together = np.linalg.norm(unit[i] - unit[j]), np.linalg.norm(unit[i] + unit[j])
         largest = max(largest, float(2 * np.arctan2(apart, together)))
     return largest
@@ -39,19 +42,25 @@ def cluster_angle(s: Snapshot) -> float:
 @measure("nonlinear_share")
 def nonlinear_share(s: Snapshot) -> float:
     """Share of training and test points outside the region |(w̄−ū)·x| ≥ 2r‖x‖ of Thm 5.1."""
-    X = s.data.X if s.data.test is None else np.vstack([s.data.X, s.data.test.X])
-    inside = np.abs(X @ _normal(s)) >= 2 * cluster_radius(s) * np.linalg.norm(X, axis=1)
-    return float(1 - inside.mean())
+    normal, r = _linear_part(s)
+    sets = [s.data.X] if s.data.test is None else [s.data.X, s.data.test.X]
+    inside = [np.abs(X @ normal) >= 2 * r * norms(X) for X in sets]
+    return float(1 - np.concatenate(inside).mean())
 
 
-def _both(s: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-    plus, minus = s.groups
-    if len(plus) == 0 or len(minus) == 0:
-        raise NotDefined("all output weights have one sign")
-    return plus, minus
+def _linear_part(s: Snapshot) -> tuple[np.ndarray, float]:
+    """w̄ − ū and r of Thm 5.1, for output weights that need not be ±v.
 
-
-def _normal(s: Snapshot) -> np.ndarray:
-    """w̄ − ū, the normal of the linear boundary of Thm 5.1."""
-    plus, minus = _both(s)
-    return plus.mean(axis=0) - minus.mean(axis=0)
+    f(x) is an average of φ(A w_k·x) − φ(B u_l·x) over pairs, with weights |a_k||a_l| and A, B the
+    sums of |a| of each sign. So Thm 5.1 holds for the neurons A w_k and B u_l and their weighted
+    means; with ±v these are w_k, u_l and their means, all times the same number. Where one sign
+    has no neuron, a zero neuron stands for it.
+    """
+    normal, r = np.zeros(s.data.d), 0.0
+    for sign, group in zip((1, -1), s.groups, strict=True):
+        if len(group):
+            a = np.abs(s.a[s.a * sign > 0])
+            mean = a @ group
+            normal += sign * mean
+            r = max(r, float(norms(a.sum() * group - mean).max()))
+    return normal, r

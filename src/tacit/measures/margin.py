@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._jax import jnp
+from tacit._jax import jax
 from tacit.measures.base import NotDefined, Snapshot, measure
 
 
@@ -16,8 +16,8 @@ def log_loss(s: Snapshot) -> float:
 
 @measure("train_error")
 def train_error(s: Snapshot) -> float:
-    """Share of training points with y_i f(x_i) ≤ 0."""
-    return float(np.mean(s.q <= 0))
+    """Share of training points without y_i f(x_i) > 0."""
+    return float(np.mean(~(s.q > 0)))
 
 
 @measure("test_error")
@@ -25,7 +25,7 @@ def test_error(s: Snapshot) -> float:
     """The same on the test set."""
     if s.data.test is None:
         raise NotDefined("there is no test set")
-    return float(np.mean(s.data.test.y * s.outputs(s.data.test.X) <= 0))
+    return float(np.mean(~(s.data.test.y * s.outputs(s.data.test.X) > 0)))
 
 
 @measure("q_min")
@@ -51,9 +51,15 @@ def smoothed_margin(s: Snapshot) -> float:
     """γ̃ of sarussi2021 (5), generalised to ‖θ‖^L; never above γ."""
     if not s.loss.has_exponential_tail:
         raise NotDefined("the loss has no exponential tail")
-    return _per_norm(s, float(s.loss.margin_of_log_total(jnp.asarray(s.log_loss), s.data.n)))
+    return _per_norm(s, float(_smoothed(s.loss, s.log_loss, s.data.n)))
+
+
+_smoothed = jax.jit(
+    lambda loss, log_L, n: loss.margin_of_log_total(log_L, n), static_argnums=(0, 2)
+)
 
 
 def _per_norm(s: Snapshot, value: float) -> float:
-    L = s.homogeneity  # raises NotDefined first
-    return value / s.norm**L if s.norm**L > 0 else float("nan")
+    for _ in range(s.homogeneity):
+        value = value / s.norm if s.norm > 0 else float("nan")
+    return value

@@ -29,7 +29,7 @@ def effective_rank(s: Snapshot) -> float:
     """‖W‖_F²/‖W‖²: near 1 for rank one, at most the rank."""
     W = _first_layer(s)
     largest = np.linalg.norm(W, 2)
-    return float((W**2).sum() / largest**2) if largest > 0 else 0.0
+    return float(((W / largest) ** 2).sum()) if largest > 0 else 0.0
 
 
 def _first_layer(s: Snapshot) -> np.ndarray:

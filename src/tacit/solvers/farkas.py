@@ -85,7 +85,10 @@ def _certain(Z: np.ndarray, weights: np.ndarray) -> bool:
     ‖t − 1‖ ≤ ‖Σ b_i‖ / σ_min(B); when that is below 1, t_i λ_i > 0 is an exact proof.
     """
     B = weights[:, None] * Z
-    B = B / np.abs(B).max()
+    largest = np.abs(B).max()
+    if largest == 0:
+        return False
+    B = B / largest
     singular = np.linalg.svd(B, compute_uv=False)
     smallest = singular[-1] - 16 * len(B) * EPS * singular[0]  # less the error of the SVD
     residual = np.linalg.norm(B.sum(axis=0))
@@ -116,6 +119,8 @@ def _without_followers(Z: np.ndarray) -> np.ndarray:
 
 def _follows(Z: np.ndarray, j: int, basis: np.ndarray, coefficients: np.ndarray) -> bool:
     """Column j is the combination of the basis whose coefficients are fractions near these."""
+    if not np.isfinite(coefficients).all():
+        return False
     simple = [Fraction(float(c)).limit_denominator(1000) for c in coefficients]
     terms = [(c, k) for c, k in zip(simple, basis, strict=True) if c]
     if len(terms) * len(Z) > MOST_PRODUCTS:
@@ -148,7 +153,7 @@ def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
     if min(lam) < 0:
         return None
     exact = np.zeros(len(lam))
-    exact[order] = [float(value) for value in lam]
+    exact[order] = [float(value / max(lam)) for value in lam]
     return exact
 
 

@@ -32,7 +32,7 @@ MOST_ROUNDS = 60
 """Then what has been proved is returned as it is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaxMargin:
     """The largest margin lies in [lower, upper]; `direction` reaches `lower`."""
 
@@ -70,11 +70,13 @@ def max_margin(Z: np.ndarray) -> MaxMargin:
     scaled = Z / scale
     found = _solve(scaled)
     lost = (scaled * scale != Z).any(axis=1)  # entries 10³⁰⁰ times smaller than the largest
+    if found.status == "not separable" and lost[found.multipliers > 0].any():
+        # The proof is about other rows than these.
+        found = replace(found, status="undecided", upper=_upper(scaled, found.multipliers))
+    if found.status == "undecided":
+        found = _whatever_the_lengths(Z, scaled, found)
     if found.status == "not separable":
         found = _with_best_direction(scaled, found)
-        if lost[found.multipliers > 0].any():  # the proof is about other rows than these
-            upper = _upper(scaled, found.multipliers)
-            found = replace(found, status="undecided", upper=upper)
     lower = found.lower - d * TINY if lost.any() else found.lower
     return replace(
         found, lower=_times(lower, scale, -np.inf), upper=_times(found.upper, scale, np.inf)
@@ -98,7 +100,9 @@ def _power_of_two(Z: np.ndarray) -> float:
 def _times(value: float, scale: float, towards: float) -> float:
     """value · scale, rounded in the given direction where it is too small or large for a float."""
     product = value * scale
-    return product if product / scale == value else math.nextafter(product, towards)
+    back = product / scale
+    wrong_way = back > value if towards < 0 else back < value
+    return math.nextafter(product, towards) if wrong_way else product
 
 
 def _solve(Z: np.ndarray) -> MaxMargin:
@@ -127,12 +131,29 @@ def _solve(Z: np.ndarray) -> MaxMargin:
     return best
 
 
+def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -> MaxMargin:
+    """Undecided: try rows of similar lengths, as w separates these iff it separates the others."""
+    exponents = np.frexp(np.abs(Z).max(axis=1))[1]
+    rows = np.ldexp(Z, -exponents[:, None])
+    other = _solve(rows)
+    lower = _lower(scaled, other.direction)
+    if other.status == "separable":
+        found = replace(found, status="separable", lower=max(lower, 0.0))
+        return replace(found, direction=other.direction)
+    if other.status == "not separable":
+        used = other.multipliers > 0
+        multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
+        same = (np.ldexp(rows, exponents[:, None]) == Z)[used].all()
+        if same and multipliers[used].all():  # nothing got lost
+            return replace(other, lower=lower, multipliers=multipliers / multipliers.sum())
+    return found
+
+
 def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
-    """No w separates; the logistic fit's comes closer than what is left of the search."""
+    """No w separates. The logistic fit's comes near, and does not depend on the rows' order."""
     w, _ = logistic_multipliers(Z[:MOST_LOGISTIC_ROWS], ridge=1e-3)
-    lower = _lower(Z, _unit(w))
-    better = w.any() and (lower > found.lower or not found.direction.any())
-    return replace(found, direction=_unit(w), lower=lower) if better else found
+    w = _unit(w) if w.any() else found.direction
+    return replace(found, direction=w, lower=_lower(Z, w))
 
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:

@@ -41,6 +41,12 @@ def initial_weights(
     if width < 1:
         raise BadInput(f"--width {width} must be at least 1")
     shapes = model.shapes(d, width)
+    name, _, rest = (text or "").partition(":")
+    rng = np.random.default_rng(seed)
+    if name == "file":
+        return _from_file(shapes, rest)
+    if name == "embedding":
+        return _embedding(shapes, rest, rng)
     trained = model.trained(shapes)
     fixed: Weights = {}
     if len(trained) < len(shapes):
@@ -48,12 +54,7 @@ def initial_weights(
             raise BadInput(f"--output-weight {output_weight} must be a positive number")
         fixed = {"a": output_weight * np.asarray(output_signs(width), dtype=np.float64)}
     text = text or ("gaussian:1e-3" if fixed else "balanced:1e-3" if "a" in shapes else "he:1")
-    name, _, rest = text.partition(":")
-    if name == "file":
-        return _from_file(shapes, rest)
-    rng = np.random.default_rng(seed)
-    if name == "embedding":
-        return _embedding(shapes, rest, rng)
+    name = text.partition(":")[0]
     if name not in SCHEMES:
         raise BadInput(f"unknown initialisation '{name}'{near_miss(name, forms())}")
     draw, form = SCHEMES[name]
@@ -179,12 +180,24 @@ def _from_file(shapes: dict[str, Shape], path: str) -> Weights:
 
 def _embedding(shapes: dict[str, Shape], path: str, rng: np.random.Generator) -> Weights:
     """A two-neuron net (arrays W 2×d, a = (a₁ > 0, a₂ < 0), optional b) embedded into m neurons."""
-    m, d = shapes["W"].shape if set(shapes) == {"W", "a"} else (0, 0)
-    two = _from_file({"W": Shape((2, d), d), "a": Shape((2,), 2)}, path)
-    b = read_npz(path).get("b", rng.standard_normal(m))
-    if b.shape != (m,):
-        raise BadInput(f"{path}: 'b' has shape {b.shape}; width {m} needs ({m},)")
-    return embed(two, np.asarray(b, dtype=np.float64))
+    if set(shapes) != {"W", "a"}:
+        raise BadInput("initialisation 'embedding' needs a two-layer net")
+    m, d = shapes["W"].shape
+    parts = {"W": Shape((2, d), d), "a": Shape((2,), 2)}
+    if "b" in read_npz(path):
+        parts["b"] = Shape((m,), 1)
+    two = _from_file(parts, path)
+    return embed(two, two.pop("b") if "b" in two else _both_signs(m, rng))
+
+
+def _both_signs(m: int, rng: np.random.Generator) -> np.ndarray:
+    """b ~ N(0, I), given that it has entries of both signs."""
+    if m < 2:
+        raise BadInput(f"--width {m}: an embedding needs neurons of both signs, so at least 2")
+    b = rng.standard_normal(m)
+    while (b > 0).all() or (b < 0).all():
+        b = rng.standard_normal(m)
+    return b
 
 
 def embed(two: Weights, b: np.ndarray) -> Weights:
@@ -193,8 +206,7 @@ def embed(two: Weights, b: np.ndarray) -> Weights:
         raise BadInput("the embedding vector b needs entries of both signs and none that is zero")
     if not two["a"][0] > 0 > two["a"][1]:
         raise BadInput(f"the two output weights must be (+, −), not {two['a'].tolist()}")
-    plus = np.sqrt((b[b > 0] ** 2).sum())
-    minus = np.sqrt((b[b < 0] ** 2).sum())
+    plus, minus = np.hypot.reduce(b[b > 0]), np.hypot.reduce(b[b < 0])
     share = np.where(b > 0, b / plus, -b / minus)  # b_k / b_±
     which = np.where(b > 0, 0, 1)
     return {"W": share[:, None] * two["W"][which], "a": share * two["a"][which]}

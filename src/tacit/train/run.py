@@ -1,6 +1,6 @@
 """A run: what was trained on what, what was measured on the way, and the weights at its end.
 
-On disk it is a folder with `run.json` (setting and summary) and `arrays.npz` (data, weights,
+On disk it is a folder with `run.json` (setting and results) and `arrays.npz` (data, weights,
 measures), written whole or not at all, and read without trusting it.
 """
 
@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tacit
-from tacit._io import npz_bytes, open_regular, read_npz, write_folder
+from tacit._io import npz_bytes, write_folder
 from tacit._jax import jnp
-from tacit._types import BadInput, Dataset, Setting
+from tacit._types import Dataset, Setting
+from tacit.train.descent import parse_descent
 
-MOST_JSON_BYTES = 64 << 20
 FORMAT = 1
 
 
@@ -31,7 +31,8 @@ class Run:
     setting: Setting
     data: Dataset
     members: tuple[tuple[int, int | None], ...]
-    """(seed, class): the class a member separates from the rest, None for binary data."""
+    """(seed, class): the class a member separates from the rest, None for binary data. Of K
+    classes, K members in a row have one seed."""
     epochs: np.ndarray
     """The T epochs at which measures were taken."""
     measures: dict[str, np.ndarray]
@@ -64,17 +65,10 @@ class Run:
     def _error(self, name: str, data: Dataset | None) -> list[float]:
         if self.data.binary or data is None:
             return [float(v) for v in self.measures[name][-1]]
-        outputs = self._outputs(data)
-        seeds = sorted({seed for seed, _ in self.members})
-        found = []
-        for seed in seeds:
-            rows = [i for i, (s, _) in enumerate(self.members) if s == seed]
-            found.append(float(np.mean(outputs[rows].argmax(axis=0) != data.y)))
-        return found
+        outputs = self._outputs(data).reshape(-1, len(self.data.classes), data.n)
+        return [float(np.mean(f.argmax(axis=0) != data.y)) for f in outputs]
 
     def _outputs(self, data: Dataset) -> np.ndarray:
-        from tacit.train.descent import parse_descent
-
         model = parse_descent(self.setting, self.data.n).model
         parts, X = self.params, jnp.asarray(data.X)
         return np.stack(
@@ -91,8 +85,11 @@ def summary(run: Run) -> dict[str, Any]:
     def one_or_all(values: list[Any]) -> Any:
         return values[0] if len(run.members) == 1 else values
 
+    def one_or_each(errors: list[float]) -> Any:
+        return errors[0] if len(errors) == 1 else errors
+
     log_loss = run.measures["log_loss"][-1]
-    with np.errstate(under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         loss = np.exp(log_loss)
     result = {
         "name": run.data.name,
@@ -100,7 +97,7 @@ def summary(run: Run) -> dict[str, Any]:
         "d": run.data.d,
         "loss": one_or_all(loss.tolist()),
         "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
-        "train_error": run.train_error[0] if len(run.train_error) == 1 else run.train_error,
+        "train_error": one_or_each(run.train_error),
         "epochs": run.epoch,
         "outcome": one_or_all(list(run.outcomes)),
         "seconds": run.seconds,
@@ -112,7 +109,9 @@ def summary(run: Run) -> dict[str, Any]:
         },
     }
     if run.test_error is not None:
-        result["test_error"] = run.test_error[0] if len(run.test_error) == 1 else run.test_error
+        result["test_error"] = one_or_each(run.test_error)
+    if not run.data.binary:
+        result["classes"] = [run.data.classes[k] for _, k in run.members if k is not None]
     return plain(result)
 
 
@@ -126,8 +125,8 @@ def plain(value: Any) -> Any:
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -153,53 +152,7 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
         "members": run.members,
         "outcomes": run.outcomes,
         "seconds": run.seconds,
-        "summary": summary(run),
+        "summary": {k: v for k, v in summary(run).items() if k not in ("setting", "measures")},
     }
-    text = json.dumps(plain(about), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(about), indent=1, allow_nan=False)
     write_folder(path, {"run.json": text.encode(), "arrays.npz": packed}, force)
-
-
-def load(path: str | Path) -> Run:
-    """Read a run folder; anything that is not exactly one is refused with what is wrong."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
-    with open_regular(folder / "run.json", MOST_JSON_BYTES) as file:
-        text = file.read()
-    try:
-        about = json.loads(text)
-        if about["format"] != FORMAT:
-            raise BadInput(f"{folder / 'run.json'}: format {about['format']} is not {FORMAT}")
-        return _assemble(about, read_npz(folder / "arrays.npz"))
-    except BadInput:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadInput(f"{folder} is not a run folder: {type(error).__name__}: {error}") from None
-
-
-def _assemble(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
-    known = {field.name for field in fields(Setting)}
-    setting = dict(about["setting"])
-    if set(setting) != known:
-        raise BadInput(f"the setting has {sorted(setting)}, not {sorted(known)}")
-    setting["stop"] = tuple(setting["stop"])
-    about_data = about["data"]
-    name, classes = str(about_data["name"]), tuple(map(str, about_data["classes"]))
-    test = None
-    if "test_X" in arrays:
-        test = Dataset(arrays["test_X"], arrays["test_y"], f"{name} (test)", classes)
-    data = Dataset(arrays["X"], arrays["y"], name, classes, dict(about_data["parameters"]), test)
-
-    def part(start: str) -> dict[str, np.ndarray]:
-        return {k[len(start) :]: v for k, v in arrays.items() if k.startswith(start)}
-
-    return Run(
-        setting=Setting(**setting),
-        data=data,
-        members=tuple((int(seed), None if k is None else int(k)) for seed, k in about["members"]),
-        epochs=arrays["epochs"],
-        measures=part("measure."),
-        state=part("state."),
-        outcomes=tuple(map(str, about["outcomes"])),
-        seconds=float(about["seconds"]),
-    )

@@ -8,20 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tacit._jax import jax, jnp
 from tacit._types import BadInput, Dataset, Setting
 from tacit.measures import Snapshot, measure_all
 from tacit.measures.base import Value
 from tacit.train import stop as stops
-from tacit.train.descent import (
-    Descent,
-    advance,
-    look_anew,
-    named_leaves,
-    parse_descent,
-    start,
-)
+from tacit.train.descent import Descent, advance, look_anew, named_leaves, parse_descent, start
 from tacit.train.initial import initial_weights
 from tacit.train.run import Run
 from tacit.train.stop import MOST_EPOCHS
@@ -78,9 +72,8 @@ def train(
         raise BadInput(f"model '{setting.model}' has several outputs; training needs one")
     members = earlier.members if earlier else _members(seeds, len(data.classes))
     parts = {k: data if k is None else data.one_vs_rest(k) for _, k in members}
-    ensemble = _Ensemble(
-        [_Member(setting, descent, parts[k], seed, earlier is None) for seed, k in members]
-    )
+    X, new = jnp.asarray(data.X), earlier is None
+    ensemble = _Ensemble([_Member(setting, descent, X, parts[k], seed, new) for seed, k in members])
     records: list[_Record] = []
     if earlier is not None:
         records = _records(earlier)
@@ -198,7 +191,9 @@ class _Ensemble:
                 member.advance(self.epoch)
 
     def measure(self) -> _Record:
-        return _Record(self.epoch, [member.measure() for member in self.members])
+        # One thread: on busy cores the threads of BLAS wait for each other, many times too long.
+        with threadpool_limits(1, "blas"):
+            return _Record(self.epoch, [member.measure() for member in self.members])
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The states as named arrays, one entry per member."""
@@ -210,10 +205,16 @@ class _Member:
     """One network of the ensemble, with its initial weights if it is `new`."""
 
     def __init__(
-        self, setting: Setting, descent: Descent, data: Dataset, seed: int, new: bool
+        self,
+        setting: Setting,
+        descent: Descent,
+        X: jax.Array,
+        data: Dataset,
+        seed: int,
+        new: bool,
     ) -> None:
         self.descent, self.data = descent, data
-        self.X, self.y = jnp.asarray(data.X), jnp.asarray(data.y, dtype=jnp.float64)
+        self.X, self.y = X, jnp.asarray(data.y, jnp.float64)
         self.seed, self.lr = jnp.asarray(seed, jnp.int64), jnp.asarray(setting.lr, jnp.float64)
         model, d, m = descent.model, data.d, setting.width
         if new:

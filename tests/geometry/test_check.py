@@ -1,0 +1,176 @@
+"""What holds for every predicate, whatever the data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tacit._types import BadInput, Check, Dataset
+from tacit.data import generate
+from tacit.geometry import PREDICATES, base, check
+
+PROPERTIES = [
+    "linearly_separable",
+    "positive_support_spans",
+    "negative_support_spans",
+    "orthogonally_separable",
+    "symmetric",
+    "general_position",
+    "lyu2021:assumption4.5",
+    "lyu2021:assumptionA.1",
+    "lyu2021:assumptionA.2",
+    "lyu2021:assumptionA.3",
+    "lyu2021:assumptionA.8",
+    "xord_diverse",
+]
+"""As scripts know them."""
+
+ODD: dict[str, tuple[object, object]] = {
+    "one point": ([[3.0, 4.0]], [1]),
+    "one negative point in one dimension": ([[2.0]], [-1]),
+    "one zero point": ([[0.0, 0.0]], [1]),
+    "all points zero": (np.zeros((5, 3)), [1, 1, -1, -1, -1]),
+    "a zero row": ([[1.0, 2.0], [0.0, 0.0], [-1.0, 1.0]], [1, -1, -1]),
+    "the same point with both labels": ([[1.0, 2.0], [1.0, 2.0]], [1, -1]),
+    "one class": ([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]], [1, 1, 1]),
+    "the other class": ([[1.0, 2.0], [-2.0, 1.0]], [-1, -1]),
+    "collinear": ([[1.0, 1.0], [2.0, 2.0], [-3.0, -3.0]], [1, 1, -1]),
+    "in a plane": ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [1, 1, -1]),
+    "fewer points than dimensions": (np.eye(3, 8), [1, -1, 1]),
+    "wide": (np.ones((2, 500)), [1, -1]),
+    "minus zero": ([[0.0, 1.0], [-0.0, -1.0]], [1, -1]),
+    "huge": (np.full((3, 4), 1.7e308), [1, 1, -1]),
+    "tiny": ([[5e-324, 0.0], [0.0, -5e-324]], [1, -1]),
+    "subnormal": ([[3e-310, 1e-309], [-2e-310, 4e-320]], [1, -1]),
+    "a row that is lost next to another": ([[1e300, 1e300], [-1e-300, 2e-300]], [1, -1]),
+    "entries that are lost in their row": ([[1e300, 1e-300], [-1e300, 1e-300]], [1, -1]),
+    "all magnitudes": (10.0 ** np.linspace(-300, 300, 21).reshape(7, 3), [1, -1, 1, 1, -1, 1, 1]),
+    "repeated": (np.repeat([[1.0, 0.3], [0.2, -1.0]], 1000, axis=0), np.repeat([1, -1], 1000)),
+}
+
+
+def assert_consistent(found: Check) -> None:
+    assert found.error >= 0
+    if found.holds is None:
+        assert found.note
+    elif found.holds:
+        assert found.slack is not None and found.slack >= -found.error
+    else:
+        assert found.slack is not None and found.slack <= found.error
+
+
+def test_names_are_stable() -> None:
+    assert list(PREDICATES) == PROPERTIES
+    for chosen in PREDICATES.values():
+        assert chosen.summary.endswith(".") or ";" in chosen.summary
+        assert chosen.place.split()[0][-4:].isdigit()  # a paper and its year
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data(name: str, alpha: float) -> None:
+    X, y = ODD[name]
+    found = check(Dataset(np.array(X), np.array(y)), alpha=alpha)
+    assert list(found.properties) == PROPERTIES
+    for one in found.properties.values():
+        assert_consistent(one)
+    assert found.remarks == [line for line in found.remarks if line.endswith(".")]
+    json.dumps(found.facts)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    X=st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
+        lambda shape: arrays(
+            np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)
+        )
+    ),
+    seed=st.integers(0, 99),
+)
+def test_any_floats(X: np.ndarray, seed: int) -> None:
+    y = np.random.default_rng(seed).choice([-1, 1], len(X))
+    for found in check(Dataset(X, y)).properties.values():
+        assert_consistent(found)
+
+
+def test_scale_changes_no_answer(rng: np.random.Generator) -> None:
+    """Slacks are relative, except for the margin, which has the data's unit."""
+    X, y = rng.normal(size=(12, 3)), rng.choice([-1, 1], 12)
+    X *= np.sign(X @ np.ones(3) * y)[:, None]
+    plain = check(Dataset(X, y))
+    for k in (-900, -27, 27, 900):
+        scaled = check(Dataset(np.ldexp(X, k), y))
+        for name, found in plain.properties.items():
+            unit = 2.0**k if name == "linearly_separable" else 1.0
+            other = scaled.properties[name]
+            assert other.holds == found.holds
+            assert other.slack == (found.slack if found.slack is None else found.slack * unit)
+
+
+def test_order_of_points_and_coordinates(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(15, 3)), rng.choice([-1, 1], 15)
+    X[7] = 2 * X[3]
+    order, columns = rng.permutation(15), rng.permutation(3)
+    plain = check(Dataset(X, y)).properties
+    for name, found in check(Dataset(X[order][:, columns], y[order])).properties.items():
+        assert found.holds == plain[name].holds
+        # How much the best direction misses by comes from a fit that stops at 1e-3.
+        rel = 1e-3 if name == "linearly_separable" else 1e-9
+        if found.slack is not None:
+            assert found.slack == pytest.approx(plain[name].slack, rel=rel, abs=1e-12)
+
+
+def test_flipped_labels(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(15, 3)), rng.choice([-1, 1], 15)
+    plain, flipped = (check(Dataset(X, s * y)).properties for s in (1, -1))
+    swapped = {"positive": "negative", "negative": "positive", "A.3": "A.8", "A.8": "A.3"}
+    for name, found in plain.items():
+        word = next((w for w in swapped if w in name), "")
+        other = flipped[name.replace(word, swapped[word]) if word else name]
+        assert (other.holds, other.slack) == (found.holds, pytest.approx(found.slack))
+
+
+def test_three_classes() -> None:
+    data = generate("orthogonal_classes:classes=3")
+    found = check(data)
+    for one in found.properties.values():
+        assert_consistent(one)
+    assert found.properties["orthogonally_separable"].holds
+    assert found.properties["linearly_separable"].holds
+    assert found.max_margin is not None and found.max_margin_direction is None
+    speaks_of_two = [name for name in PROPERTIES if "lyu2021" in name or "support" in name]
+    for name in [*speaks_of_two, "symmetric"]:
+        assert found.properties[name].holds is None
+        assert "--labels" in found.properties[name].note
+
+
+def test_named_properties_only(rng: np.random.Generator) -> None:
+    data = Dataset(rng.normal(size=(5, 2)), np.ones(5))
+    found = check(data, ["symmetric"])
+    assert list(found.properties) == ["symmetric"]
+    assert found.max_margin is None and found.max_margin_direction is None
+    with pytest.raises(BadInput, match="unknown property 'symetric'.*symmetric"):
+        check(data, ["symetric"])
+
+
+def test_what_takes_long_is_left_out_unless_asked_for(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.abs(rng.normal(size=(30, 3)))
+    data = Dataset(X * np.repeat([1, -1], 15)[:, None], np.repeat([1, -1], 15))
+    whole = check(data).properties
+    monkeypatch.setattr(base, "MOST_OPERATIONS", 1000)
+    left_out = check(data).properties
+    costly = {"orthogonally_separable", "general_position", "lyu2021:assumptionA.2"}
+    for name in PROPERTIES:
+        if name in costly:
+            assert left_out[name].holds is None
+            assert f"--property {name}" in left_out[name].note
+            assert check(data, [name]).properties[name] == whole[name]
+        elif name != "lyu2021:assumptionA.1":  # which may lean on A.2
+            assert left_out[name] == whole[name]
