@@ -215,7 +215,8 @@ def test_ties_of_large_data_are_left_open(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(lyu2021, "MOST_EXACT_ENTRIES", 10)
     data = generate("symmetric:n=30,d=4")
     assert assumption("A.3", data).holds is None
-    found = assumption("A.2", Dataset([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], np.ones(3)))
+    tie = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]  # at the zero row
+    found = assumption("A.2", Dataset(tie, np.ones(3)))
     assert found.holds is None and "rounding" in found.note
     assert assumption("4.5", generate("xor")).holds is False  # still small enough
     assert assumption("4.5", Dataset(np.vstack([np.eye(4), -np.eye(4)]), np.ones(8))).holds is None

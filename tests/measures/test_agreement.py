@@ -105,6 +105,13 @@ def test_agreement_does_not_depend_on_the_norms_of_neurons(look, rng, scale) -> 
     assert par(look(W, a, 3 * X, y)) == pytest.approx(3 * par(plain), rel=1e-12)
 
 
+def test_a_point_on_the_boundary_is_not_active(look) -> None:
+    X = [[1.0, 0.0]]
+    assert disagreements(look([[0.0, 1.0], [-1.0, 0.0]], [1, 1], X)) == 0
+    assert disagreements(look([[0.0, 1.0], [1.0, 0.0]], [1, 1], X)) == 1
+    assert dead_neurons(look([[0.0, 1.0], [1.0, 0.0]], [1, 1], X)) == 1
+
+
 def test_a_neuron_that_is_zero_is_on_no_side(look) -> None:
     s = look([[0.0, 0.0], [1.0, 0.0]], [1, 1], [[1.0, 0.0]])
     assert nar(s) == par(s) == 0 and par_ratio_positive(s) == 0.5 and dead_neurons(s) == 1

@@ -89,6 +89,15 @@ def test_theorem_5_1(seed, k, d, spread, alpha, any_output) -> None:
             assert np.sign(f) == np.sign(normal @ x)
 
 
+def test_trained_output_weights_count_with_their_size(look) -> None:
+    """Three neurons of sizes 1, 3 and 2: A = 4, and the weighted mean is 4 · (1·w₁ + 3·w₂)/4."""
+    s = look([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 3.0, -2.0], [[5.0, 1.0], [1.0, 3.0]])
+    mean, other = np.array([1.0, 3.0]), np.array([2.0, 2.0])
+    r = max(math.dist([4, 0], mean), math.dist([0, 4], mean))  # the one neuron u is its own mean
+    assert cluster_radius_relative(s) == pytest.approx(r / math.dist(mean, other), rel=1e-14)
+    assert cluster_radius(s) == pytest.approx(math.sqrt(0.5), rel=1e-14)
+
+
 def test_theorem_5_1_fails_for_relu() -> None:
     """Inside the linear region a ReLU network can still be silent."""
     s = fixed(np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[-1.0, 0.0]]), alpha=0.0)

@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
 from tacit.solvers import farkas
-from tacit.solvers.farkas import farkas_proof, logistic_multipliers
+from tacit.solvers.farkas import farkas_proof
+from tacit.solvers.newton import logistic_fit
 
 Judge = Callable[[np.ndarray], bool]
 
@@ -134,17 +135,17 @@ def test_columns_that_follow_from_others(rng: np.random.Generator) -> None:
     Z = np.sign(rng.normal(size=(n, 1))) * X
     kept = farkas._without_followers(Z)
     assert kept.shape[1] == np.linalg.matrix_rank(Z) == 10
-    _, lam = logistic_multipliers(Z, ridge=1e-3)
+    _, lam = logistic_fit(Z, ridge=1e-3)
     assert farkas_proof(Z, lam) is not None
     almost = Z.copy()
     almost[3, -1] = np.nextafter(almost[3, -1], np.inf)
     assert farkas._without_followers(almost).shape[1] == 11
 
 
-def test_logistic_multipliers_are_stationary(rng: np.random.Generator) -> None:
+def test_the_logistic_fit_is_stationary(rng: np.random.Generator) -> None:
     Z = rng.normal(size=(300, 4))
     for ridge in (1e-1, 1e-4):
-        w, lam = logistic_multipliers(Z, ridge)
+        w, lam = logistic_fit(Z, ridge)
         assert ((lam > 0) & (lam < 1)).all()
         np.testing.assert_allclose(lam, 1 / (1 + np.exp(Z @ w)), rtol=1e-12)
         assert np.linalg.norm(lam @ Z - ridge * w) <= 1e-2 * ridge * np.linalg.norm(w)
@@ -153,7 +154,7 @@ def test_logistic_multipliers_are_stationary(rng: np.random.Generator) -> None:
 def test_logistic_fit_stops_when_it_separates(rng: np.random.Generator) -> None:
     Z = rng.normal(size=(300, 4))
     Z *= np.sign(Z @ np.ones(4))[:, None]
-    w, _ = logistic_multipliers(Z, 1e-6)
+    w, _ = logistic_fit(Z, 1e-6)
     assert (Z @ w > 0).all()
 
 

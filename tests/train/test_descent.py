@@ -58,7 +58,7 @@ def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
     assert not np.allclose(path[12][0], start["W"], atol=0.05)  # it has moved
 
 
-@pytest.mark.parametrize("batch", [1, 3, 7])
+@pytest.mark.parametrize("batch", [1, 3])
 def test_sgd_visits_every_example_once_in_an_epoch(rng, batch) -> None:
     """Orthogonal examples do not feel each other: any order gives one step of gd on the sum."""
     data = Dataset(np.diag(rng.uniform(0.5, 2, size=7)), [1, -1, 1, -1, -1, 1, 1])
@@ -86,20 +86,21 @@ def test_the_order_changes_from_epoch_to_epoch_and_from_seed_to_seed(data) -> No
 
 
 @pytest.mark.parametrize(
-    "model, d, width, loss",
+    "model, loss, step",
     [
-        ("two_layer", 4, 6, "logistic:sum"),
-        ("conv_max_pool:2", 4, 6, "hinge"),
-        ("residual:3", 4, 5, "logistic"),
-        ("residual:4", 4, 5, "exponential"),
-        ("six_conv:2", 4, 3, "logistic"),
+        ("two_layer", "logistic:sum", "constant"),
+        ("two_layer", "logistic:sum", "scaled"),
+        ("conv_max_pool:2", "hinge", "constant"),
+        ("conv_max_pool:2", "exponential", "scaled"),
+        ("residual:3", "logistic", "constant"),
+        ("residual:4", "exponential", "scaled"),
+        ("six_conv:2", "logistic", "constant"),
     ],
 )
-@pytest.mark.parametrize("scaled", [False, True])
-def test_a_step_of_any_network_is_the_gradient(rng, model, d, width, loss, scaled) -> None:
+def test_a_step_of_any_network_is_the_gradient(rng, model, loss, step) -> None:
     """By autodiff of the loss, or of its logarithm for scaled steps."""
+    d, width = 4, 6
     data = Dataset(rng.normal(size=(5, d)), [1, -1, 1, -1, 1])
-    step = "scaled" if scaled else "constant"
     setting = Setting(model=model, width=width, loss=loss, lr=0.01, step=step, init="gaussian:0.3")
     network = parse_model(model)
     weights = initial_weights(network, d, width, "gaussian:0.3", 0)
@@ -107,7 +108,7 @@ def test_a_step_of_any_network_is_the_gradient(rng, model, d, width, loss, scale
     def total(params):
         q = data.y * network(params, jnp.asarray(data.X))
         L = parse_loss(loss).total(q, jnp.asarray(data.y))
-        return jnp.log(L) if scaled else L
+        return jnp.log(L) if step == "scaled" else L
 
     gradient = jax.jit(jax.grad(total))({part: jnp.asarray(w) for part, w in weights.items()})
     run = train(setting, data, epochs=1)
@@ -241,11 +242,13 @@ def test_scaled_steps_go_on_below_the_smallest_float(wedge) -> None:
             angles.append(turned)
         margin, smoothed = run.measures["margin"][:, 0], run.measures["smoothed_margin"][:, 0]
         assert (smoothed <= margin).all()
-        # The optimum is 1/(2 Σ‖v‖); its steps of 0.2% keep the rule this close to it, not closer.
-        assert margin[-1] == pytest.approx(1 / (2 + 2 / math.hypot(0.5, 1)), rel=2e-3)
-        if goal == -1e3:
-            fitted = log_loss < math.log(math.log(2) / 4)  # from here on the flow's margin grows
-            assert fitted.sum() > 20 and (np.diff(smoothed[fitted]) > 0).all()
+        # The optimum is 1/(2 Σ‖v‖); steps of lr keep the rule O(lr) away from it.
+        optimum = 1 / (2 + 2 / math.hypot(0.5, 1))
+        assert margin[-1] == pytest.approx(optimum, rel=5 * SCALED.lr)
+        # Once the points are fitted the flow's smoothed margin grows, and the rule's while the
+        # steps are small: rates grow like log(1/L).
+        small = (log_loss < math.log(math.log(2) / 4)) & (-log_loss * SCALED.lr < 0.5)
+        assert small.sum() > 20 and (np.diff(smoothed[small]) > 0).all()
     assert max(angles[:2]) < 5e-3 and max(angles[2:]) < 5e-4
 
 

@@ -57,6 +57,13 @@ def test_one_member_that_diverges_ends_the_ensemble(data, tmp_path) -> None:
         train(wild, data, epochs=100, seeds=(2, 4))
 
 
+@pytest.mark.parametrize("epochs", [1, 2, 50])
+def test_outputs_may_end_before_the_weights_do(epochs) -> None:
+    """Weights of 1e199 on points of 1e200, also if nothing comes after that step."""
+    with pytest.raises(Diverged, match="at step 1 "):
+        train(SETTING, Dataset(1e200 * np.eye(2), [1, -1]), epochs=epochs, record=1)
+
+
 def test_scaled_steps_to_the_end_of_float64_are_a_divergence(data) -> None:
     """The outputs of a both-layer net grow exponentially under scaled steps."""
     easy = Dataset(np.eye(3), [1, -1, 1])

@@ -181,6 +181,14 @@ def test_members_stop_on_their_own_as_if_they_were_alone(data) -> None:
         np.testing.assert_array_equal(alone.params["W"][0], together.params["W"][i])
 
 
+def test_a_point_on_no_side_is_never_agreed_on_and_an_absent_sign_always_is(data) -> None:
+    setting = replace(SETTING, stop=("agreement",))
+    zero = Dataset(np.vstack([data.X, [[0.0, 0.0]]]), [*data.y, 1])
+    assert train(setting, zero, epochs=EPOCHS, seeds=(SEED,)).outcomes == ("ran all epochs",)
+    alone = train(replace(setting, width=1), data, epochs=EPOCHS)
+    assert alone.epoch == 1 and alone.outcomes[0].startswith("neurons of one sign agree")
+
+
 def test_a_run_that_has_ended_goes_on_with_another_rule_only(data) -> None:
     ended = train(replace(SETTING, stop=("zero_error",)), data, epochs=EPOCHS)
     with pytest.raises(BadInput, match="the run has ended: classifies every .*change --stop"):

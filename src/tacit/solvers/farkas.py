@@ -2,7 +2,7 @@
 
 A floating-point λ makes that sum small, not zero. `farkas_proof` closes the distance by an argument
 or by rational arithmetic: what it returns is a λ next to which an exact one provably exists; None
-only says that nothing was proved. `logistic_multipliers` finds a λ to begin with on large data.
+only says that nothing was proved.
 """
 
 from __future__ import annotations
@@ -160,31 +160,3 @@ def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
 def _less(a: list[Fraction], factor: Fraction, b: list[Fraction]) -> list[Fraction]:
     """a − factor·b."""
     return [x - factor * y for x, y in zip(a, b, strict=True)] if factor else a
-
-
-def logistic_multipliers(Z: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """(w, λ) of min Σ log(1 + exp(−z_i·w)) + ridge·‖w‖²/2 by Newton's method.
-
-    At the minimum Σ λ_i z_i = ridge·w with λ_i = 1/(1 + exp(z_i·w)), so on data that cannot be
-    separated λ tends to Farkas' proof as the ridge goes to 0. Stops as soon as w separates.
-    """
-    w = np.zeros(Z.shape[1])
-
-    def value(w: np.ndarray) -> float:
-        return float(np.logaddexp(0, -(Z @ w)).sum() + ridge / 2 * w @ w)
-
-    for _ in range(50):
-        margins = Z @ w
-        lam = np.exp(-np.logaddexp(0, margins))
-        gradient = ridge * w - lam @ Z
-        if margins.min() > 0 or np.linalg.norm(gradient) <= 1e-3 * ridge * np.linalg.norm(w):
-            break
-        curvature = Z.T @ ((lam * (1 - lam))[:, None] * Z) + ridge * np.eye(len(w))
-        step = -np.linalg.solve(curvature, gradient)
-        length = 1.0
-        while value(w + length * step) > value(w) + 1e-4 * length * (gradient @ step):
-            length /= 2
-            if length < 1e-10:
-                return w, lam
-        w = w + length * step
-    return w, lam

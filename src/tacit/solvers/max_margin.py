@@ -18,7 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.solvers.farkas import EPS, farkas_proof, logistic_multipliers
+from tacit.solvers.farkas import EPS, farkas_proof
+from tacit.solvers.newton import logistic_fit, squared_hinge_fit
 
 Separability = Literal["separable", "not separable", "undecided"]
 
@@ -66,6 +67,12 @@ def max_margin(Z: np.ndarray) -> MaxMargin:
     n, d = Z.shape
     if not Z.any():
         return MaxMargin("not separable", np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
+    used = Z.any(axis=0)
+    if not used.all():  # a column of zeros changes nothing
+        found = max_margin(Z[:, used])
+        direction = np.zeros(d)
+        direction[used] = found.direction
+        return replace(found, direction=direction)
     scale = _power_of_two(Z)
     scaled = Z / scale
     found = _solve(scaled)
@@ -151,19 +158,23 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -
 
 def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
     """No w separates. The logistic fit's comes near, and does not depend on the rows' order."""
-    w, _ = logistic_multipliers(Z[:MOST_LOGISTIC_ROWS], ridge=1e-3)
+    if len(Z) > 2 * FIRST_ROWS:
+        return found  # it has that direction
+    w, _ = logistic_fit(Z, ridge=1e-3)
     w = _unit(w) if w.any() else found.direction
     return replace(found, direction=w, lower=_lower(Z, w))
 
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
-    """Large data: a logistic fit shows whether it separates, and which rows will matter."""
+    """Large data: Newton fits show whether it separates, and which rows will matter."""
     rows = np.random.default_rng(0).permutation(len(Z))[:MOST_LOGISTIC_ROWS]
-    for ridge in (1e-1, 1e-3, 1e-6):
-        w, lam = logistic_multipliers(Z[rows], ridge)
+    w = np.zeros(Z.shape[1])
+    for ridge in (1e-2, 1e-4, 1e-6):
+        w, lam = logistic_fit(Z[rows], ridge, w)
         if (Z[rows] @ w).min() > 0:
+            w = squared_hinge_fit(Z[rows], w)
             break
-        proof = farkas_proof(Z[rows], lam)
+        proof = farkas_proof(Z[rows], lam) if ridge < 1e-2 else None  # at first λ is too rough
         if proof is not None:
             multipliers = np.zeros(len(Z))
             multipliers[rows] = proof

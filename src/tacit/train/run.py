@@ -83,10 +83,7 @@ def summary(run: Run) -> dict[str, Any]:
     """What scripts read: plain numbers for one member, lists for an ensemble; NaN becomes None."""
 
     def one_or_all(values: list[Any]) -> Any:
-        return values[0] if len(run.members) == 1 else values
-
-    def one_or_each(errors: list[float]) -> Any:
-        return errors[0] if len(errors) == 1 else errors
+        return values[0] if len(values) == 1 else values
 
     log_loss = run.measures["log_loss"][-1]
     with np.errstate(over="ignore", under="ignore"):
@@ -97,7 +94,7 @@ def summary(run: Run) -> dict[str, Any]:
         "d": run.data.d,
         "loss": one_or_all(loss.tolist()),
         "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
-        "train_error": one_or_each(run.train_error),
+        "train_error": one_or_all(run.train_error),
         "epochs": run.epoch,
         "outcome": one_or_all(list(run.outcomes)),
         "seconds": run.seconds,
@@ -109,7 +106,7 @@ def summary(run: Run) -> dict[str, Any]:
         },
     }
     if run.test_error is not None:
-        result["test_error"] = one_or_each(run.test_error)
+        result["test_error"] = one_or_all(run.test_error)
     if not run.data.binary:
         result["classes"] = [run.data.classes[k] for _, k in run.members if k is not None]
     return plain(result)

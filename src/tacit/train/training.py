@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from tacit._jax import jax, jnp
 from tacit._types import BadInput, Dataset, Setting
@@ -27,6 +27,7 @@ WORKERS = 2
 PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
+_THREADS = ThreadpoolController()
 
 MOST_RECORDS = 10**5
 MOST_SEED = 2**32 - 1
@@ -192,7 +193,7 @@ class _Ensemble:
 
     def measure(self) -> _Record:
         # One thread: on busy cores the threads of BLAS wait for each other, many times too long.
-        with threadpool_limits(1, "blas"):
+        with _THREADS.limit(limits=1, user_api="blas"):
             return _Record(self.epoch, [member.measure() for member in self.members])
 
     def arrays(self) -> dict[str, np.ndarray]:
