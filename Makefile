@@ -14,8 +14,11 @@ BIN := .venv/bin
 	@touch $@
 
 demo: .venv/installed
+	@echo '$$ tacit check orthogonal:n=100,d=2'
 	@$(BIN)/tacit check orthogonal:n=100,d=2
-	@$(BIN)/tacit train orthogonal:n=100,d=2 --out demo/run --picture demo/learned.png --force
+	@echo; echo '$$ tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png'
+	@$(BIN)/tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png --force
+	@echo; echo 'Now look at demo/learned.png: 100 random neurons have become two directions.'
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -23,7 +26,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 clean:
 	rm -rf .venv demo

@@ -22,7 +22,7 @@ LAYERS = [
     ("solvers",),
     ("_io",),
     ("_reading", "_writing"),
-    ("_types", "_words", "_jax"),
+    ("_types", "_words", "_jax", "_json"),
 ]
 HEIGHT = {room: -i for i, layer in enumerate(LAYERS) for room in layer}
 

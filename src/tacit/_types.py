@@ -51,6 +51,7 @@ class Dataset:
         if not np.isin(y, list(allowed)).all():
             found = sorted({str(label) for label in y.tolist()})[:10]
             raise BadInput(f"{self.name}: labels must be −1 or +1; found {', '.join(found)}")
+        X = X.view()  # the caller's own array stays as it is
         X.flags.writeable = False
         y = y.astype(np.int64)
         y.flags.writeable = False

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tacit._json import plain
+
 if TYPE_CHECKING:
     from tacit._types import Dataset
     from tacit.geometry import Geometry
@@ -92,7 +94,7 @@ def geometry_as_json(found: Geometry) -> dict[str, Any]:
         if direction is not None:
             wrong = (data.test.y * (data.test.X @ direction) <= 0).mean()
             result["max_margin_test_error"] = float(wrong)
-    return result
+    return plain(result)
 
 
 @contextmanager
@@ -122,6 +124,8 @@ def progress(epochs: int, hidden: bool) -> Iterator[Callable[[int, float], None]
 
 def run(found: Run, out: Path | None, picture: Path | None) -> None:
     """The summary of `tacit train`."""
+    from tacit.train.run import remarks
+
     console = _console()
     console.print(_title(found.data))
     s = found.setting
@@ -142,7 +146,11 @@ def run(found: Run, out: Path | None, picture: Path | None) -> None:
     if len(found.members) > len(shown):
         console.print(f"… and {len(found.members) - len(shown)} more; --json or --out has all")
     for outcome in dict.fromkeys(found.outcomes):
-        console.print(f"outcome: {outcome} ({found.outcomes.count(outcome)} of {len(shown)})")
+        console.print(
+            f"outcome: {outcome} ({found.outcomes.count(outcome)} of {len(found.outcomes)})"
+        )
+    for remark in remarks(found):
+        console.print(f"[yellow]note[/] {remark}")
     if not found.data.binary:
         console.print(f"training error by the largest output: {found.train_error}")
     for what, where in (("run", out), ("picture", picture)):

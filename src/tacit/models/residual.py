@@ -9,6 +9,8 @@ from tacit._types import BadInput
 from tacit.models.activation import check_alpha, phi
 from tacit.models.base import Params, Shape, T, gradient_by_autodiff
 
+MOST_LAYERS = 100
+
 
 @dataclass(frozen=True)
 class Residual:
@@ -23,8 +25,8 @@ class Residual:
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
-        if self.depth < 2:
-            raise BadInput(f"depth = {self.depth} of a residual network must be at least 2")
+        if not 2 <= self.depth <= MOST_LAYERS:
+            raise BadInput(f"depth = {self.depth} must be between 2 and {MOST_LAYERS}")
 
     def shapes(self, d: int, width: int) -> dict[str, Shape]:
         inner = {f"W{l}": Shape((width, width), width) for l in range(2, self.depth)}

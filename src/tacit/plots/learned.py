@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
+from tacit.models import Model
 from tacit.train.descent import parse_descent
 from tacit.train.initial import initial_weights
 from tacit.train.run import Run
@@ -37,13 +38,18 @@ def fill(figure: Figure, run: Run) -> None:
     _boundary(left, data.X, data.y, outputs, basis, names, offset)
     W = params.get("W")
     if W is not None and "a" in params and W.shape[1] == data.d:
-        before = initial_weights(
-            model, data.d, run.setting.width, run.setting.init, seed, run.setting.output_weight
-        )
-        _neurons(middle, before["W"] @ basis.T, W @ basis.T, params["a"], names)
+        _neurons(middle, _start(run, model, data.d) @ basis.T, W @ basis.T, params["a"], names)
     else:
         _singular_values(middle, run)
     _way(right, run)
+
+
+def _start(run: Run, model: Model, d: int) -> np.ndarray:
+    """The first member's neurons at epoch 0; none where they were read from a file."""
+    s = run.setting
+    if s.init and s.init.startswith(("file:", "embedding:")):
+        return np.zeros((s.width, d))
+    return initial_weights(model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
 
 
 def _plane(
@@ -109,7 +115,7 @@ def _neurons(
             ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7, label=name if j == 0 else None)
         start = before[chosen]
         length = np.linalg.norm(start, axis=1, keepdims=True)
-        start = np.divide(start, length, out=np.zeros_like(start), where=length > 0)
+        start = start[length[:, 0] > 0] / length[length > 0][:, None]
         ax.scatter(1.12 * start[:, 0], 1.12 * start[:, 1], s=9, c=colour, alpha=0.5)
     ax.add_patch(_circle())
     ax.set(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import tacit
 from tacit._io import npz_bytes, write_folder
 from tacit._jax import jnp
+from tacit._json import plain
 from tacit._types import Dataset, Setting
 from tacit.train.descent import parse_descent
 
@@ -97,6 +97,7 @@ def summary(run: Run) -> dict[str, Any]:
         "train_error": one_or_all(run.train_error),
         "epochs": run.epoch,
         "outcome": one_or_all(list(run.outcomes)),
+        "remarks": remarks(run),
         "seconds": run.seconds,
         "setting": asdict(run.setting),
         "seeds": [seed for seed, _ in run.members],
@@ -116,17 +117,21 @@ def _squeeze(values: np.ndarray) -> np.ndarray:
     return values[:, 0] if values.shape[1] == 1 else values
 
 
-def plain(value: Any) -> Any:
-    """The same with None for every number that is not finite, as JSON needs it."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def remarks(run: Run) -> list[str]:
+    """What a person should know about the end of the run, as sentences."""
+    dead = run.measures.get("dead_neurons")
+    if dead is None or not (dead[-1] == run.setting.width).any():
+        return []
+    which = [
+        seed
+        for (seed, _), count in zip(run.members, dead[-1], strict=True)
+        if count == run.setting.width
+    ]
+    seeds = ", ".join(map(str, dict.fromkeys(which)))
+    return [
+        f"Dead network (seed {seeds}): no neuron is active on any training point. "
+        "The step was too large for data of this scale; try a smaller --lr."
+    ]
 
 
 def save(run: Run, path: str | Path, force: bool = False) -> None:

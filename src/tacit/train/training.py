@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from tacit._jax import jax, jnp
 from tacit._types import BadInput, Dataset, Setting
@@ -27,7 +28,6 @@ WORKERS = 2
 PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
-_THREADS = ThreadpoolController()
 
 MOST_RECORDS = 10**5
 MOST_SEED = 2**32 - 1
@@ -120,6 +120,21 @@ def train(
     )
 
 
+@cache
+def _blas() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:  # a GPU machine may not have it; it only saves time
+        return None
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager:
+    """For small matrices: on busy cores the threads of BLAS mostly wait for each other."""
+    blas = _blas()
+    return blas.limit(limits=1, user_api="blas") if blas else nullcontext()
+
+
 class _Record(NamedTuple):
     """What was measured at one epoch, of each member."""
 
@@ -192,8 +207,7 @@ class _Ensemble:
                 member.advance(self.epoch)
 
     def measure(self) -> _Record:
-        # One thread: on busy cores the threads of BLAS wait for each other, many times too long.
-        with _THREADS.limit(limits=1, user_api="blas"):
+        with _one_thread():
             return _Record(self.epoch, [member.measure() for member in self.members])
 
     def arrays(self) -> dict[str, np.ndarray]:
