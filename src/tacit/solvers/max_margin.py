@@ -170,7 +170,7 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
     rows = np.random.default_rng(0).permutation(len(Z))[:MOST_LOGISTIC_ROWS]
     w = np.zeros(Z.shape[1])
     for ridge in (1e-2, 1e-4, 1e-6):
-        w, lam = logistic_fit(Z[rows], ridge, w)
+        w, lam = logistic_fit(Z[rows], ridge, w, most_steps=12)
         if (Z[rows] @ w).min() > 0:
             w = squared_hinge_fit(Z[rows], w)
             break

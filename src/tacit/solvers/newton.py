@@ -8,7 +8,7 @@ import numpy as np
 
 
 def logistic_fit(
-    Z: np.ndarray, ridge: float, w: np.ndarray | None = None
+    Z: np.ndarray, ridge: float, w: np.ndarray | None = None, most_steps: int = 50
 ) -> tuple[np.ndarray, np.ndarray]:
     """(w, λ) of min Σ log(1 + exp(−z_i·w)) + ridge·‖w‖²/2, beginning at w.
 
@@ -20,7 +20,7 @@ def logistic_fit(
     def value(w: np.ndarray) -> float:
         return float(np.logaddexp(0, -(Z @ w)).sum() + ridge / 2 * w @ w)
 
-    for _ in range(50):
+    for _ in range(most_steps):
         margins = Z @ w
         lam = np.exp(-np.logaddexp(0, margins))
         gradient = ridge * w - lam @ Z
