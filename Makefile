@@ -18,7 +18,7 @@ demo: .venv/installed
 	@$(BIN)/tacit check orthogonal:n=100,d=2
 	@echo; echo '$$ tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png'
 	@$(BIN)/tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png --force
-	@echo; echo 'Now look at demo/learned.png: 100 random neurons have become two directions.'
+	@echo; echo 'Now look at demo/learned.png: of 100 random directions, two are left that matter.'
 
 lint: .venv/installed
 	$(BIN)/ruff check .
