@@ -103,7 +103,7 @@ def test_classes_bias_labels_and_test_set(tacit, csv):
     code, out, err = tacit("check", three, "--labels", "a,b", "--bias", "-0.5", "--json")
     found = as_json(out)
     assert code == 0 and found["n"] == 3 and found["d"] == 3
-    assert "1 rows with other labels are left out" in err
+    assert "1 row with other labels left out" in err
     test = csv("5,1,a\n1,5,b\n", "test.csv")
     found = as_json(tacit("check", three, "--labels", "a,b", "--test", test, "--json")[1])
     assert found["n_test"] == 2 and found["max_margin_test_error"] == 0
@@ -122,7 +122,7 @@ def test_train_saves_a_run_that_can_be_continued(tacit, tmp_path):
     assert tacit("train", "--resume", part, "--epochs", 30, "--out", more)[0] == 0
     with np.load(whole / "arrays.npz") as a, np.load(more / "arrays.npz") as b:
         assert (a["state.params.W"] == b["state.params.W"]).all()
-    assert tacit("train", "--resume", part, "--epochs", 30, "--out", part)[0] == 0  # in place
+    assert tacit("train", "--resume", part, "--epochs", 30)[0] == 0  # in place
     with np.load(whole / "arrays.npz") as a, np.load(part / "arrays.npz") as b:
         assert (a["state.params.W"] == b["state.params.W"]).all()
 
@@ -202,6 +202,12 @@ def test_bad_files(tacit, csv, command, text, said):
         (("train", "xor", "--model", "six_conv"), "coordinates"),
         (("train", "xor", "--picture", "a.gif"), ".png"),
         (("train", "xor", "--resume", "x"), "either"),
+        (("train", "--resume", "x", "--runs", "2"), "--runs"),
+        (("train", "xor", "--runs", "1" + "0" * 30), "--runs"),
+        (("train", "xor", "--output-weight", "nan"), "--output-weight"),
+        (("train", "xor", "--out", "a.png", "--picture", "a.png"), "different"),
+        (("train", "xor", "--epochs", "1.5"), "--epochs"),
+        (("train", "xor", "--width", "2.5"), "--width"),
         (("train", "--resume", "nowhere"), "not a run folder"),
         (("list", "dta"), "data"),
     ],

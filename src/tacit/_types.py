@@ -129,7 +129,8 @@ class Setting:
     output_weight: float = 1.0
     """v of an output layer that is fixed at ±v."""
     loss: str = "logistic"
-    """`logistic[:sum]`, `exponential[:sum]`, `hinge`, or `hinge:G` with confidence G."""
+    """`logistic` or `exponential` (the mean; with `:sum` the sum), `hinge` (the sum), or `hinge:G`
+    (brutzkus2019 (4): confidence G for y = +1 and 1 for y = −1, the mean of each class)."""
     rule: str = "gd"
     """`gd`, `sgd` or `adam`."""
     lr: float = 0.1

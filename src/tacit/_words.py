@@ -10,3 +10,13 @@ def near_miss(word: str, known: Collection[str]) -> str:
     """`; did you mean 'x'?` when something is close, else the list of what there is."""
     close = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
+
+
+def count(n: int, thing: str) -> str:
+    """`1 point`, `2 points`."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def printable(text: str) -> str:
+    """The text on one line, without anything that could steer a terminal."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(text.split()))

@@ -5,23 +5,38 @@ Exit codes: 0 success, 1 a check that was asked for fails, 2 bad input, 130 inte
 
 from __future__ import annotations
 
+import io
 import json as json_module
 import os
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, convert
 
 from tacit import __version__
 from tacit._types import BadInput, Dataset, Setting
+from tacit._words import count, printable
+
+MOST_RUNS = 10_000
+
+
+def whole_numbers(kind: Any, tokens: Any) -> Any:
+    """As cyclopts converts, but 1.5 is not a whole number."""
+    if int in (get_args(kind) or (kind,)):
+        for token in tokens:
+            if not re.fullmatch(r"[+-]?[0-9]+", token.value):
+                raise ValueError(f"{token.value} is not a whole number")
+    return convert(kind, tokens)
+
 
 app = App(
     name="tacit",
     help="Which of all the solutions does gradient descent pick, why, and is it the best one?",
     version=f"tacit {__version__}",
-    default_parameter=Parameter(negative=()),
+    default_parameter=Parameter(negative=(), converter=whole_numbers),
     help_epilogue="DATA is a file (.csv, .npz with X and y, or X.npy,y.npy) or a generator call "
     "such as orthogonal:n=500,d=20,seed=0; `tacit list data` shows the generators.",
     suppress_keyboard_interrupt=False,
@@ -45,7 +60,7 @@ class DataOptions:
 
         data = load(text, labels=self.labels, bias=self.bias, test=self.test)
         if left_out := data.parameters.get("left_out"):
-            warn(f"{left_out} rows with other labels are left out")
+            warn(f"{count(left_out, 'row')} with other labels left out")
         return data
 
 
@@ -67,8 +82,8 @@ def check(
     data
         File or generator call.
     property
-        Decide only this property, however long it takes; may be repeated. Exit code 1 unless all
-        of them hold.
+        Decide only this property, also where it takes long; may be repeated. Exit code 1 unless
+        all of them hold.
     activation
         Slope of the Leaky ReLU, for the assumptions that mention one.
     seed
@@ -123,8 +138,8 @@ def train(
     out
         Write the run into this folder.
     resume
-        Go on with the run in this folder until it has EPOCHS in all; its setting and data are kept
-        (--stop may be given anew).
+        Go on with the run in this folder until it has EPOCHS in all; its setting, data and seeds
+        are kept (--stop may be given anew). It is written back there, or into OUT.
     picture
         Draw what was learned (.png, .svg or .pdf).
     force
@@ -134,15 +149,21 @@ def train(
     """
     from tacit._io import check_writable
 
+    if resume is not None:
+        out = out or resume
+        if seed or runs != 1:
+            raise BadInput("--resume keeps the run's own seeds; leave --seed and --runs out")
     if out is not None:
         check_writable(out, force or out == resume)
+        if picture is not None and out.absolute() == picture.absolute():
+            raise BadInput(f"--out and --picture are both {out}; give them different names")
     if picture is not None:
         from tacit.plots import check_ending
 
         check_ending(picture)
         check_writable(picture, force, folder=False)
-    if runs < 1:
-        raise BadInput(f"--runs {runs} must be at least 1")
+    if not 1 <= runs <= MOST_RUNS:
+        raise BadInput(f"--runs {runs} must be between 1 and {MOST_RUNS}")
     if (data is None) == (resume is None):
         raise BadInput("give either DATA to train on or --resume RUN to go on with, not both")
 
@@ -174,7 +195,8 @@ def train(
         save(run, out, force or out == resume)
     interrupted = "interrupted" in run.outcomes
     if interrupted:
-        where = f"; saved in {out}, go on with: tacit train --resume {out}" if out else ""
+        more = f"tacit train --resume {out} --epochs {epochs}"
+        where = f"; saved in {out}, go on with: {more}" if out else ""
         warn(f"interrupted at epoch {run.epoch} of {epochs}{where or '; nothing was saved'}")
         return 130
     if picture is not None:
@@ -222,7 +244,7 @@ def print_json(value: Any) -> None:
 
 
 def warn(message: str) -> None:
-    print(f"tacit: {message}", file=sys.stderr)
+    print(f"tacit: {printable(message)}", file=sys.stderr)
 
 
 def main(tokens: list[str] | None = None) -> None:
@@ -231,12 +253,17 @@ def main(tokens: list[str] | None = None) -> None:
 
 
 def _run(tokens: list[str]) -> int:
+    if sys.stdout is None or sys.stderr is None:  # closed by whoever called
+        return 2
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return int(code or 0)
     except (BadInput, CycloptsError) as error:
-        warn(" ".join(str(error).split()))
+        warn(str(error))
         return 2
     except KeyboardInterrupt:
         warn("interrupted; nothing was saved")
@@ -247,11 +274,14 @@ def _run(tokens: list[str]) -> int:
     except BrokenPipeError:  # the reader has gone, as in `tacit list data | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        warn(f"the output cannot be written: {error.strerror or error}")
+        return 2
     except Exception as error:
         if os.environ.get("TACIT_DEBUG"):
             raise
         warn(
-            f"this is a mistake in tacit, not in your input: {type(error).__name__}: "
-            f"{' '.join(str(error).split())} (TACIT_DEBUG=1 shows where)"
+            f"this is a mistake in tacit, not in your input: {type(error).__name__}: {error} "
+            "(TACIT_DEBUG=1 shows where)"
         )
         return 70

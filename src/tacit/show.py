@@ -10,17 +10,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tacit._json import plain
+from tacit._words import count, printable
 
 if TYPE_CHECKING:
     from tacit._types import Dataset
     from tacit.geometry import Geometry
     from tacit.train import Run
 
+MOST_COLUMNS = 3
+"""Networks that get a column each; of more, the range is shown."""
 SIGNS = {True: "[green]yes[/]", False: "[red]no[/]", None: "[yellow]?[/]"}
 
 
@@ -36,7 +40,8 @@ def _console() -> Console:
 def _title(data: Dataset) -> str:
     kind = f"{len(data.classes)} classes" if data.classes else "two classes"
     test = f", {data.test.n} test points" if data.test else ""
-    return f"[bold]{escape(data.name)}[/]: {data.n} points in {data.d} dimensions, {kind}{test}"
+    size = f"{count(data.n, 'point')} in {count(data.d, 'dimension')}"
+    return f"[bold]{escape(printable(data.name))}[/]: {size}, {kind}{test}"
 
 
 def geometry(found: Geometry) -> None:
@@ -55,7 +60,8 @@ def geometry(found: Geometry) -> None:
         table.add_row(escape(check.name), SIGNS[check.holds], slack, escape(check.note))
     console.print(table)
     console.print(
-        "slack > 0: holds with that much room; < 0: fails by that much. --json has all digits."
+        "slack > 0: holds with that much room; < 0: fails by that much; 0: on the edge. "
+        "Rows are counted from 0. --json has all digits and the error of every slack."
     )
 
 
@@ -130,21 +136,28 @@ def run(found: Run, out: Path | None, picture: Path | None) -> None:
     console.print(_title(found.data))
     s = found.setting
     console.print(
-        f"{s.model}, {s.activation}, width {s.width}, {s.loss} loss, {s.rule} with lr {s.lr:g}: "
+        f"{s.model}, {s.activation}, width {s.width}, init {s.init}, {s.loss} loss, {s.rule} with "
+        f"lr {s.lr:g}: "
         f"{found.epoch:,} epochs in {found.seconds:.2f} s"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("measure at the end")
-    shown = found.members[:8]
-    for seed, k in shown:
-        name = f"seed {seed}" if k is None else f"seed {seed}, {found.data.classes[k]}"
-        table.add_column(escape(name), justify="right")
+    table.add_column("measure at the end", no_wrap=True)
+    few = len(found.members) <= MOST_COLUMNS
+    columns = ["smallest", "median", "largest"]
+    if few:
+        columns = [
+            f"seed {seed}" if k is None else f"{found.data.classes[k]} (seed {seed})"
+            for seed, k in found.members
+        ]
+    for column in columns:
+        table.add_column(escape(printable(column)), justify="right")
     for name, values in found.measures.items():
         if values.ndim == 2:
-            table.add_row(name, *(f"{value:.6g}" for value in values[-1, : len(shown)]))
+            last = values[-1] if few else np.nanquantile(values[-1], [0, 0.5, 1])
+            table.add_row(name, *(f"{value:.5g}" for value in last))
     console.print(table)
-    if len(found.members) > len(shown):
-        console.print(f"… and {len(found.members) - len(shown)} more; --json or --out has all")
+    if not few:
+        console.print(f"over {len(found.members)} networks; --json or --out has each of them")
     for outcome in dict.fromkeys(found.outcomes):
         console.print(
             f"outcome: {outcome} ({found.outcomes.count(outcome)} of {len(found.outcomes)})"
@@ -152,7 +165,7 @@ def run(found: Run, out: Path | None, picture: Path | None) -> None:
     for remark in remarks(found):
         console.print(f"[yellow]note[/] {remark}")
     if not found.data.binary:
-        console.print(f"training error by the largest output: {found.train_error}")
+        console.print(f"error by the largest output, training set: {found.train_error}")
     for what, where in (("run", out), ("picture", picture)):
         if where is not None:
             console.print(f"{what}: {escape(str(where))}")

@@ -65,7 +65,7 @@ def test_long_lists_are_cut_and_say_so() -> None:
 def test_remarks() -> None:
     assert remarks(facts(generate("linear"))) == []
     said = " ".join(remarks(facts(Dataset([[0.0, 0.0], [0.0, 0.0]], [1, 1]))))
-    assert "one class" in said and "Zero rows: 0, 1." in said and "1 points repeat" in said
+    assert "one class" in said and "Zero rows: 0, 1." in said and "1 point repeats" in said
     said = " ".join(remarks(facts(Dataset([[1.0], [2.0], [1.0]], [1, 1, -1]))))
     assert "different labels, in rows 0, 2:" in said
 

@@ -4,14 +4,4 @@ from tacit.data import figures, images, linear, orthogonal, symmetric, xor
 from tacit.data._registry import GENERATORS, generate
 from tacit.data.load import load
 
-__all__ = [
-    "GENERATORS",
-    "figures",
-    "generate",
-    "images",
-    "linear",
-    "load",
-    "orthogonal",
-    "symmetric",
-    "xor",
-]
+__all__ = ["GENERATORS", "generate", "load"]

@@ -54,6 +54,7 @@ def generator(place: str) -> Callable[[Callable[..., Dataset]], Callable[..., Da
 
     def register(make: Callable[..., Dataset]) -> Callable[..., Dataset]:
         name = make.__name__
+        assert name not in GENERATORS, f"there is a generator '{name}' already"
         GENERATORS[name] = Generator(name, make, place)
         return make
 

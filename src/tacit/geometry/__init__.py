@@ -22,16 +22,7 @@ from tacit.geometry.facts import facts, remarks
 from tacit.geometry import separability, pairs, position, lyu2021, xord
 # isort: on
 
-__all__ = [
-    "Geometry",
-    "PREDICATES",
-    "check",
-    "lyu2021",
-    "pairs",
-    "position",
-    "separability",
-    "xord",
-]
+__all__ = ["Geometry", "PREDICATES", "check"]
 
 
 @dataclass(frozen=True)

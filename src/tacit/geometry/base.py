@@ -149,7 +149,12 @@ class Predicate:
             found = Finding(None, None, note)
         except NotDefined as reason:
             found = Finding(None, None, str(reason))
-        return Check(self.name, found.holds, found.slack, self.place, found.note, found.error)
+        slack = found.slack
+        if slack is not None:  # a tie that was decided exactly: rounding may have its sign wrong
+            slack = max(slack, 0.0) if found.holds else slack
+            slack = min(slack, 0.0) if found.holds is False else slack
+            slack += 0.0  # −0 becomes 0
+        return Check(self.name, found.holds, slack, self.place, found.note, found.error)
 
 
 PREDICATES: dict[str, Predicate] = {}
@@ -159,6 +164,7 @@ def predicate(name: str, place: str) -> Callable[[Callable[[View], Finding]], Pr
     """Make the decorated function known as `name`."""
 
     def register(decide: Callable[[View], Finding]) -> Predicate:
+        assert name not in PREDICATES, f"there is a property '{name}' already"
         PREDICATES[name] = Predicate(name, place, decide)
         return PREDICATES[name]
 

@@ -64,5 +64,6 @@ def remarks(found: dict[str, Any]) -> list[str]:
         rows += f" and {more} more points" if more else ""
         said.append(f"The same point with different labels, in rows {rows}: no function fits both.")
     if found["n_repeated"]:
-        said.append(f"{found['n_repeated']} points repeat others.")
+        repeats = "point repeats" if found["n_repeated"] == 1 else "points repeat"
+        said.append(f"{found['n_repeated']} {repeats} others.")
     return said

@@ -55,6 +55,8 @@ def assumption_A_1(view: View) -> Finding:
     it implies (Lemma G.1), fails.
     """
     largest = _largest_norm(view)
+    if view.alpha == 0:
+        raise NotDefined("needs α > 0 (say --activation leaky:0.5)")
     ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
     ends = ends or [np.zeros(view.data.d)]
     arc = [(1 - t) * ends[0] + t * ends[-1] for t in np.linspace(0, 1, 65)]
@@ -66,11 +68,12 @@ def assumption_A_1(view: View) -> Finding:
     error = EPS * (view.data.n + 20 * view.data.d)
     if slack > error:
         return Finding(True, slack, f"{at}, witness found", error)
+    tried = "; the slack is the best between the separator and µ"
     if view.margin.status == "not separable":
-        return Finding(False, slack, "no direction separates the data", error)
+        return Finding(False, slack, f"no direction separates the data{tried}", error)
     if assumption_A_2(view).holds is False:
-        return Finding(False, slack, f"{at}: A.2 fails, which A.1 implies", error)
-    return Finding(None, slack, f"{at}: no witness between the separator and µ", error)
+        return Finding(False, slack, f"{at}: A.2 fails, which A.1 implies{tried}", error)
+    return Finding(None, slack, f"{at}: no witness found{tried}", error)
 
 
 def _A_1(view: View, w: np.ndarray, quick: bool = False) -> float:
@@ -96,9 +99,7 @@ def assumption_A_2(view: View) -> Finding:
         f"it holds for α > {threshold:.4g}" if threshold is not None else "it fails for every α"
     )
     if view.alpha == 0:
-        if (right == 0).all() and (left > 0).all():
-            return Finding(None, None, "needs α > 0; it would hold for every one")
-        return Finding(None, None, f"needs α > 0 (try --activation leaky:0.5); {note}")
+        raise NotDefined(f"needs α > 0 (say --activation leaky:0.5); {note.partition('; ')[2]}")
     gap = left - (1 - view.alpha) / view.alpha * right  # A.2
     slack = float(gap.min()) / largest**2
     error = EPS * (view.data.d + view.data.n + 8) * max(1.0, (1 - view.alpha) / view.alpha)

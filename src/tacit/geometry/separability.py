@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit._words import count
 from tacit.geometry.base import Finding, NotDefined, View, predicate, row_norms
-from tacit.solvers.max_margin import max_margin, support
+from tacit.solvers.max_margin import MaxMargin, max_margin, support
+from tacit.solvers.nearest_miss import nearest_miss
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
 
@@ -24,11 +26,12 @@ def linearly_separable(view: View) -> Finding:
         note = f"largest margin {lower:.6g} (proved to {found.gap:.0e} relative)"
         return Finding(True, lower, note, upper - lower)
     if found.status == "not separable":
+        lower = _miss(view.data.y[:, None] * view.data.X, found)
         note = (
-            f"proved by Farkas' lemma; the best direction found misses by {-lower:.4g} "
-            "(moving every point by more than that would separate them)"
+            f"proved by Farkas' lemma; moving every point by {abs(lower):.4g} would separate them "
+            "(the best found; less may do)"
         )
-        return Finding(False, lower, note)
+        return Finding(False, lower, note, -lower)
     note = f"floating point cannot tell: the margin, if there is one, is at most {upper:.1e}"
     return Finding(None, 0.0, note, upper)
 
@@ -36,15 +39,23 @@ def linearly_separable(view: View) -> Finding:
 def _one_against_the_rest(view: View) -> Finding:
     results = []
     for k, label in enumerate(view.data.classes):
-        found = max_margin(np.where(view.data.y == k, 1, -1)[:, None] * view.data.X)
-        results.append((found.lower, label, found))
+        Z = np.where(view.data.y == k, 1, -1)[:, None] * view.data.X
+        found = max_margin(Z)
+        lower = _miss(Z, found) if found.status == "not separable" else found.lower
+        results.append((lower, label, found))
     lower, label, worst = min(results, key=lambda result: result[0])
     states = [SEPARABLE[found.status] for _, _, found in results]
     holds = False if False in states else None if None in states else True
     verdict = ", ".join(f"{label}: {found.status}" for _, label, found in results)
     note = f"each class against the rest — {verdict}; the slack is that of {label}"
-    width = worst.upper - worst.lower if worst.status == "separable" else 0.0
+    width = worst.upper - worst.lower if worst.status == "separable" else abs(lower)
     return Finding(holds, lower, note, width)
+
+
+def _miss(Z: np.ndarray, found: MaxMargin) -> float:
+    """min z_i·w for the best w found; not positive."""
+    w = nearest_miss(Z, found.direction)
+    return min(float((Z @ w).min()), 0.0)
 
 
 def _support_spans(view: View, label: int, word: str) -> Finding:
@@ -64,7 +75,7 @@ def _support_spans(view: View, label: int, word: str) -> Finding:
     unit = rows / row_norms(rows)[:, None]
     rank = int((np.linalg.svd(unit, compute_uv=False) > 1e-10).sum())
     note = (
-        f"{len(rows)} support examples (to {SUPPORT_TOLERANCE:g} of the margin) "
+        f"{count(len(rows), 'support example')} (to {SUPPORT_TOLERANCE:g} of the margin) "
         f"span {rank} of {d} dimensions"
     )
     return Finding(rank == d, float(rank - d), note)

@@ -7,14 +7,4 @@ from tacit.measures.base import MEASURES, NotDefined, Snapshot, measure, measure
 from tacit.measures import margin, clustering, agreement, rank
 # isort: on
 
-__all__ = [
-    "MEASURES",
-    "NotDefined",
-    "Snapshot",
-    "agreement",
-    "clustering",
-    "margin",
-    "measure",
-    "measure_all",
-    "rank",
-]
+__all__ = ["MEASURES", "NotDefined", "Snapshot", "measure", "measure_all"]

@@ -106,6 +106,7 @@ def measure(name: str) -> Callable[[Callable[[Snapshot], V]], Callable[[Snapshot
     """Register the decorated function under a name that users see."""
 
     def register(compute: Callable[[Snapshot], V]) -> Callable[[Snapshot], V]:
+        assert name not in MEASURES, f"there is a measure '{name}' already"
         MEASURES[name] = compute
         return compute
 

@@ -27,6 +27,7 @@ def fill(figure: Figure, run: Run) -> None:
     figure.suptitle(
         f"{run.data.name}{kind}: {run.setting.model}, {run.setting.activation}, "
         f"width {run.setting.width}, {run.setting.rule}, seed {seed}"
+        + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else "")
     )
     model = parse_descent(run.setting, run.data.n).model
     params = {part: array[0] for part, array in run.params.items()}
@@ -98,7 +99,10 @@ def _boundary(
         rows = flat[y == label]
         name = f"y = {label:+d}"
         ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
-    ax.set(title="data, output and decision boundary", xlabel=names[0], ylabel=names[1])
+    title = "data, output and decision boundary"
+    if names[0] != "x₁":
+        title = "output and boundary on a plane through 0,\npoints projected onto it"
+    ax.set(title=title, xlabel=names[0], ylabel=names[1])
     ax.set_aspect("equal")
     ax.legend(loc="best", fontsize=8)
 

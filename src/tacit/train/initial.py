@@ -53,13 +53,21 @@ def initial_weights(
         if not 0 < output_weight < math.inf:
             raise BadInput(f"--output-weight {output_weight} must be a positive number")
         fixed = {"a": output_weight * np.asarray(output_signs(width), dtype=np.float64)}
-    text = text or ("gaussian:1e-3" if fixed else "balanced:1e-3" if "a" in shapes else "he:1")
+    text = text or default_init(model, d, width)
     name = text.partition(":")[0]
     if name not in SCHEMES:
         raise BadInput(f"unknown initialisation '{name}'{near_miss(name, forms())}")
     draw, form = SCHEMES[name]
     weights = draw(trained, rng, _numbers(text, form))
     return {part: fixed[part] if part in fixed else weights[part] for part in shapes}
+
+
+def default_init(model: Model, d: int, width: int) -> str:
+    """What is taken when nothing is said: small, so that the features are learned."""
+    shapes = model.shapes(d, width)
+    if len(model.trained(shapes)) < len(shapes):
+        return "gaussian:1e-3"
+    return "balanced:1e-3" if "a" in shapes else "he:1"
 
 
 def forms() -> dict[str, str]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from tacit.measures import Snapshot, measure_all
 from tacit.measures.base import Value
 from tacit.train import stop as stops
 from tacit.train.descent import Descent, advance, look_anew, named_leaves, parse_descent, start
-from tacit.train.initial import initial_weights
+from tacit.train.initial import default_init, initial_weights
 from tacit.train.run import Run
 from tacit.train.stop import MOST_EPOCHS
 
@@ -63,8 +64,12 @@ def train(
             f"--width {setting.width} with {data.n} points in {data.d} dimensions needs more than "
             f"{MOST_ENTRIES:,} numbers at once; choose it smaller"
         )
+    if not 0 < setting.output_weight < float("inf"):
+        raise BadInput(f"--output-weight {setting.output_weight} must be a positive number")
     descent = parse_descent(setting, data.n)
     shapes = descent.model.shapes(data.d, setting.width)
+    if setting.init is None:
+        setting = replace(setting, init=default_init(descent.model, data.d, setting.width))
     if descent.stop.agreement and not ("a" in shapes and shapes["W"].shape[1] == data.d):
         raise BadInput("the stop rule 'agreement' speaks of the neurons of a two-layer net")
     weights = {part: jax.ShapeDtypeStruct(s.shape, float) for part, s in shapes.items()}

@@ -1,0 +1,43 @@
+"""How far data is from being separable: the best direction among those that all fail.
+
+max over unit w of min_i z_i·w is negative or 0 here, and hard to compute: minus 1 over the length
+of the longest vector in the polytope {w : z_i·w ≥ −1}. Walking from vertex to longer vertex by
+linear programs finds a good one, which bounds the value from below; 0 bounds it from above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST_ENTRIES = 20_000
+"""Rows times columns up to which the walk is tried."""
+MOST_STARTS = 12
+
+
+def nearest_miss(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """A unit vector at least as good as w; the same for every order of the rows."""
+    if Z.size > MOST_ENTRIES or not w.any():
+        return w
+    from scipy.optimize import linprog
+
+    Z = np.unique(Z, axis=0)
+    Z = Z / np.abs(Z).max()
+    singular = np.linalg.svd(Z, full_matrices=True)[2]
+    starts = [w, Z.mean(axis=0), *singular[::-1], *np.eye(Z.shape[1])][:MOST_STARTS]
+    best = w
+    for start in [sign * start for start in starts for sign in (1, -1)]:
+        for _ in range(20):
+            found = linprog(-start, A_ub=-Z, b_ub=np.ones(len(Z)), bounds=(None, None))
+            if found.status == 3:  # unbounded: along some direction no row fails at all
+                found = linprog(-start, A_ub=-Z, b_ub=np.zeros(len(Z)), bounds=(-1, 1))
+            if found.x is None or not found.x.any():
+                break
+            better = found.x / np.linalg.norm(found.x)
+            if _worst(Z, better) <= _worst(Z, best):
+                break
+            best = start = better
+    return best
+
+
+def _worst(Z: np.ndarray, w: np.ndarray) -> float:
+    return float((Z @ w).min() / np.linalg.norm(w))
