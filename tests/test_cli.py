@@ -276,3 +276,27 @@ def test_progress_and_colours_stay_out_of_pipes():
     done = process("train", "xor", "--epochs", "5", "--json", env={**os.environ, "TERM": "xterm"})
     stdout, stderr = done.communicate(timeout=120)
     assert json.loads(stdout)["epochs"] == 5 and stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code"),
+    [("> /dev/full", 2), (">&-", 2), ("| true", 0)],
+    ids=["full", "shut", "gone"],
+)
+def test_output_that_cannot_be_written(redirect, code):
+    command = f"set -o pipefail; {sys.executable} -m tacit check xor --json {redirect}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == code and "Traceback" not in done.stderr
+
+
+def test_a_terminal_without_our_letters():
+    done = process("check", "xor", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    stdout, stderr = done.communicate(timeout=60)
+    assert done.returncode == 0 and stderr == "" and "linearly_separable" in stdout
+
+
+def test_names_cannot_steer_the_terminal(tacit, csv):
+    path = csv("1,2,1\n3,1,-1\n", "red\x1b[31m<script>.csv")
+    code, out, err = tacit("check", path)
+    assert code == 0 and "\x1b" not in out and "<script>" in out
+    assert "\x1b" not in tacit("check", path.with_name("no\x1bsuch.csv"))[2]

@@ -54,8 +54,9 @@ def _one_against_the_rest(view: View) -> Finding:
 
 def _miss(Z: np.ndarray, found: MaxMargin) -> float:
     """min z_i·w for the best w found; not positive."""
+    largest = float(np.abs(Z).max())
     w = nearest_miss(Z, found.direction)
-    return min(float((Z @ w).min()), 0.0)
+    return min(float((Z / (largest or 1.0) @ w).min()) * largest, 0.0)
 
 
 def _support_spans(view: View, label: int, word: str) -> Finding:

@@ -15,8 +15,10 @@ MOST_STARTS = 12
 
 
 def nearest_miss(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """A unit vector at least as good as w; the same for every order of the rows."""
-    if Z.size > MOST_ENTRIES or not w.any():
+    """A unit vector at least as good as w; as good for every order of the rows."""
+    if not w.any():
+        w = np.eye(1, Z.shape[1])[0]
+    if Z.size > MOST_ENTRIES or not Z.any():
         return w
     from scipy.optimize import linprog
 
