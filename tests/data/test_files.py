@@ -276,3 +276,15 @@ def test_stem() -> None:
     assert stem("some/points.csv") == "points"
     assert stem("a/X.npy,b/y.npy") == "X"
     assert stem("a,b.npz") == "a,b"
+
+
+@pytest.mark.parametrize("name", ["label", "Y", "Target", "class"])
+def test_a_label_that_is_not_where_it_is_read_is_refused(tmp_path: Path, name: str) -> None:
+    path = csv_file(tmp_path, f"{name},x1,x2\n1,2,1\n-1,-4,-1\n")
+    with pytest.raises(BadInput, match="looks like the label.*'x2'.*call the label's column y"):
+        read_file(path)
+    assert read_file(csv_file(tmp_path, f"x1,x2,{name}\n2,1,1\n-4,-1,-1\n"))[1].tolist() == [
+        "1",
+        "-1",
+    ]
+    assert read_file(csv_file(tmp_path, f"{name},y,x\n2,1,3\n-4,-1,5\n"))[1].tolist() == ["1", "-1"]

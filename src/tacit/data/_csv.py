@@ -20,6 +20,8 @@ from tacit._io import open_regular
 from tacit._types import BadInput
 
 MOST_BYTES = 1 << 30
+LABEL_NAMES = ("y", "label", "labels", "target", "class")
+"""Headers of what is most likely the label, in any case."""
 MOST_LABEL = 200
 """Characters of one label."""
 
@@ -129,6 +131,12 @@ def _header(first: list[str], where: str) -> list[str]:
         )
     if cells.count("y") > 1:
         raise BadInput(f"{where}: the header has {cells.count('y')} columns 'y'; one is needed")
+    looks_right = [cell for cell in cells if cell.lower() in LABEL_NAMES]
+    if "y" not in cells and looks_right and cells[-1] not in looks_right:
+        raise BadInput(
+            f"{where}: {_short(looks_right[0])} looks like the label, but without a column 'y' the "
+            f"last one, {_short(cells[-1])}, would be taken; call the label's column y"
+        )
     return cells
 
 
