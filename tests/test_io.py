@@ -456,3 +456,11 @@ def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_file(path, b"new", force=True)
     assert path.read_bytes() == b"new"
     assert os.listdir(path.parent) == ["proof.json"]
+
+
+def test_files_that_somebody_put_into_the_folder_are_kept(tmp_path: Path) -> None:
+    target = tmp_path / "run"
+    write_folder(target, OLD)
+    (target / "notes.txt").write_bytes(b"mine")
+    write_folder(target, NEW, force=True)
+    assert content(target) == NEW | {"notes.txt": b"mine"}

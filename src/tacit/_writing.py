@@ -13,7 +13,7 @@ import secrets
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +57,8 @@ def check_writable(path: str | Path, force: bool = False, *, folder: bool = True
 def write_folder(path: str | Path, files: Mapping[str, bytes], force: bool = False) -> None:
     """Write a whole folder or nothing; with `force` it replaces an older one written by us.
 
+    Other files in the old folder, which somebody may have put there, are kept.
+
     On Linux the old and the new folder change places in one step. Elsewhere a crash between two
     renames may leave `path` absent, with the old folder complete beside it as `.tacit-…-old`.
     A process killed while it writes leaves at most a hidden folder `.tacit-…` beside `path`.
@@ -67,12 +69,15 @@ def write_folder(path: str | Path, files: Mapping[str, bytes], force: bool = Fal
         temporary.mkdir()
         for name, data in files.items():
             _write_new(temporary / name, data)
-        _sync_folder(temporary)
         check_writable(path, force)
-        if target.exists():
+        replaces = force and target.exists()
+        if replaces:
+            _carry_over(target, temporary, files)
+        _sync_folder(temporary)
+        if replaces:
             _swap(temporary, target)
         else:
-            os.rename(temporary, target)
+            os.rename(temporary, target)  # refused by the system if another writer was faster
 
 
 def write_file(path: str | Path, data: bytes, force: bool = False) -> None:
@@ -133,6 +138,12 @@ def _check_ours(target: Path) -> None:
         raise BadInput(
             f"{target} holds no run.json, so it was not written by tacit; it is not replaced"
         )
+
+
+def _carry_over(old: Path, new: Path, written: Collection[str]) -> None:
+    for entry in os.scandir(old):
+        if entry.name not in written:
+            shutil.copy2(entry.path, new / entry.name, follow_symlinks=False)
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -9,6 +9,7 @@ import io
 import json as json_module
 import os
 import re
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -195,7 +196,7 @@ def train(
         save(run, out, force or out == resume)
     interrupted = "interrupted" in run.outcomes
     if interrupted:
-        more = f"tacit train --resume {out} --epochs {epochs}"
+        more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
         where = f"; saved in {out}, go on with: {more}" if out else ""
         warn(f"interrupted at epoch {run.epoch} of {epochs}{where or '; nothing was saved'}")
         return 130

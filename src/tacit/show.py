@@ -137,7 +137,7 @@ def run(found: Run, out: Path | None, picture: Path | None) -> None:
     s = found.setting
     console.print(
         f"{s.model}, {s.activation}, width {s.width}, init {s.init}, {s.loss} loss, {s.rule} with "
-        f"lr {s.lr:g}: "
+        f"lr {s.lr:g}{' / loss' if s.step == 'scaled' else ''}: "
         f"{found.epoch:,} epochs in {found.seconds:.2f} s"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -153,8 +153,11 @@ def run(found: Run, out: Path | None, picture: Path | None) -> None:
         table.add_column(escape(printable(column)), justify="right")
     for name, values in found.measures.items():
         if values.ndim == 2:
-            last = values[-1] if few else np.nanquantile(values[-1], [0, 0.5, 1])
-            table.add_row(name, *(f"{value:.5g}" for value in last))
+            last = values[-1]
+            if not few and not np.isnan(last).all():
+                last = np.nanquantile(last, [0, 0.5, 1])
+            cells = ["–" if np.isnan(value) else f"{value:.5g}" for value in last]
+            table.add_row(name, *cells[: len(columns)])
     console.print(table)
     if not few:
         console.print(f"over {len(found.members)} networks; --json or --out has each of them")

@@ -102,7 +102,7 @@ def orthogonally_separable(view: View) -> Finding:
     worst = "of one class" if found.lowest_same <= -found.highest_other else "of different classes"
     note = f"the worst pair is {worst}, cosine {slack if 'one' in worst else -slack:.4g}"
     if slack > error or slack < -error:
-        return Finding(slack > 0, slack, note, error)
+        return Finding(slack > 0, slack, note, max(error, 4 * EPS))
     if error == 0:  # the worst cosine is exactly 0: allowed between classes only
         return Finding(found.lowest_same > 0, 0.0, note)
     if len(found.doubtful) > MOST_EXACT_PAIRS:

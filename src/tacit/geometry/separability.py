@@ -27,29 +27,36 @@ def linearly_separable(view: View) -> Finding:
         return Finding(True, lower, note, upper - lower)
     if found.status == "not separable":
         lower = _miss(view.data.y[:, None] * view.data.X, found)
-        note = (
-            f"proved by Farkas' lemma; moving every point by {abs(lower):.4g} would separate them "
-            "(the best found; less may do)"
-        )
+        note = "proved by Farkas' lemma; some direction gets no point wrong, but points lie on it"
+        if lower < 0:
+            note = (
+                f"proved by Farkas' lemma; moving every point by more than {-lower:.4g} would "
+                "separate them (the best found; less may do)"
+            )
         return Finding(False, lower, note, -lower)
     note = f"floating point cannot tell: the margin, if there is one, is at most {upper:.1e}"
     return Finding(None, 0.0, note, upper)
 
 
 def _one_against_the_rest(view: View) -> Finding:
-    results = []
+    found = {}
     for k, label in enumerate(view.data.classes):
         Z = np.where(view.data.y == k, 1, -1)[:, None] * view.data.X
-        found = max_margin(Z)
-        lower = _miss(Z, found) if found.status == "not separable" else found.lower
-        results.append((lower, label, found))
-    lower, label, worst = min(results, key=lambda result: result[0])
-    states = [SEPARABLE[found.status] for _, _, found in results]
-    holds = False if False in states else None if None in states else True
-    verdict = ", ".join(f"{label}: {found.status}" for _, label, found in results)
-    note = f"each class against the rest — {verdict}; the slack is that of {label}"
-    width = worst.upper - worst.lower if worst.status == "separable" else abs(lower)
-    return Finding(holds, lower, note, width)
+        one = max_margin(Z)
+        slack, error = one.lower, one.upper - one.lower
+        if one.status == "not separable":
+            slack = _miss(Z, one)
+            error = -slack
+        elif one.status == "undecided":
+            slack, error = 0.0, one.upper
+        found[label] = (one.status, slack, error)
+    # The verdict is that of the worst class: not separable, else undecided, else the narrowest.
+    order = ("not separable", "undecided", "separable")
+    worst = min(found, key=lambda label: (order.index(found[label][0]), found[label][1]))
+    status, slack, error = found[worst]
+    verdict = ", ".join(f"{label}: {status}" for label, (status, _, _) in found.items())
+    note = f"each class against the rest — {verdict}; the slack is that of {worst}"
+    return Finding(SEPARABLE[status], slack, note, error)
 
 
 def _miss(Z: np.ndarray, found: MaxMargin) -> float:

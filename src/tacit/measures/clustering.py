@@ -9,13 +9,13 @@ from tacit.measures.base import Snapshot, directions, measure, norms
 
 @measure("cluster_radius")
 def cluster_radius(s: Snapshot) -> float:
-    """r of Thm 5.1: the largest distance of a neuron from the mean of its sign."""
+    """The largest distance of a neuron from the mean of its sign (r of Thm 5.1 where a is ±v)."""
     return max((float(norms(g - g.mean(axis=0)).max()) for g in s.groups if len(g)), default=0.0)
 
 
 @measure("cluster_radius_relative")
 def cluster_radius_relative(s: Snapshot) -> float:
-    """r/‖w̄ − ū‖: 0 means a linear decision boundary (sarussi2021 (6))."""
+    """r/‖w̄ − ū‖ of sarussi2021 (6), neurons weighted by |a|: 0 means a linear boundary."""
     normal, r = _linear_part(s)
     gap = float(norms(normal))
     return r / gap if gap > 0 else float("nan")
@@ -41,8 +41,10 @@ def cluster_angle(s: Snapshot) -> float:
 
 @measure("nonlinear_share")
 def nonlinear_share(s: Snapshot) -> float:
-    """Share of training and test points outside the region |(w̄−ū)·x| ≥ 2r‖x‖ of Thm 5.1."""
+    """Share of points outside |(w̄−ū)·x| ≥ 2r‖x‖ of Thm 5.1, neurons weighted by |a|."""
     normal, r = _linear_part(s)
+    if not normal.any():
+        return float("nan")
     sets = [s.data.X] if s.data.test is None else [s.data.X, s.data.test.X]
     inside = [np.abs(X @ normal) >= 2 * r * norms(X) for X in sets]
     return float(1 - np.concatenate(inside).mean())

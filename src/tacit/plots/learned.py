@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
+from tacit._words import printable
 from tacit.models import Model
 from tacit.train.descent import parse_descent
 from tacit.train.initial import initial_weights
@@ -25,9 +26,10 @@ def fill(figure: Figure, run: Run) -> None:
     data = run.data if k is None else run.data.one_vs_rest(k)
     kind = "" if k is None else f", class {run.data.classes[k]} against the rest"
     figure.suptitle(
-        f"{run.data.name}{kind}: {run.setting.model}, {run.setting.activation}, "
+        f"{printable(run.data.name + kind)}: {run.setting.model}, {run.setting.activation}, "
         f"width {run.setting.width}, {run.setting.rule}, seed {seed}"
-        + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else "")
+        + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else ""),
+        parse_math=False,
     )
     model = parse_descent(run.setting, run.data.n).model
     params = {part: array[0] for part, array in run.params.items()}

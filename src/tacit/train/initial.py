@@ -28,7 +28,9 @@ def scheme(form: str) -> Callable[[Draw], Draw]:
     """Register the decorated function; `form` is its text, such as `pair:SIGMA:C`."""
 
     def register(draw: Draw) -> Draw:
-        SCHEMES[form.partition(":")[0]] = (draw, form)
+        name = form.partition(":")[0]
+        assert name not in (*SCHEMES, "file", "embedding"), f"there is a scheme '{name}' already"
+        SCHEMES[name] = (draw, form)
         return draw
 
     return register

@@ -19,6 +19,7 @@ from tacit._io import npz_bytes, write_folder
 from tacit._jax import jnp
 from tacit._json import plain
 from tacit._types import Dataset, Setting
+from tacit.models import parse_activation
 from tacit.train.descent import parse_descent
 
 FORMAT = 1
@@ -66,7 +67,16 @@ class Run:
         if self.data.binary or data is None:
             return [float(v) for v in self.measures[name][-1]]
         outputs = self._outputs(data).reshape(-1, len(self.data.classes), data.n)
-        return [float(np.mean(f.argmax(axis=0) != data.y)) for f in outputs]
+        own = np.arange(len(self.data.classes))[:, None] == data.y
+        return [
+            float(
+                np.mean(
+                    f.max(axis=0, where=own, initial=-np.inf)
+                    <= f.max(axis=0, where=~own, initial=-np.inf)
+                )
+            )
+            for f in outputs
+        ]  # a tie is an error, as it is for two classes
 
     def _outputs(self, data: Dataset) -> np.ndarray:
         model = parse_descent(self.setting, self.data.n).model
@@ -120,18 +130,20 @@ def _squeeze(values: np.ndarray) -> np.ndarray:
 def remarks(run: Run) -> list[str]:
     """What a person should know about the end of the run, as sentences."""
     dead = run.measures.get("dead_neurons")
-    if dead is None or not (dead[-1] == run.setting.width).any():
-        return []
-    which = [
-        seed
-        for (seed, _), count in zip(run.members, dead[-1], strict=True)
-        if count == run.setting.width
-    ]
-    seeds = ", ".join(map(str, dict.fromkeys(which)))
-    return [
-        f"Dead network (seed {seeds}): no neuron is active on any training point. "
-        "The step was too large for data of this scale; try a smaller --lr."
-    ]
+    if dead is None or parse_activation(run.setting.activation) != 0:
+        return []  # a Leaky ReLU answers on both sides
+    said = []
+    for when, at_start in ((" from the start", True), ("", False)):
+        which = (dead[-1] == run.setting.width) & ((dead[0] == run.setting.width) == at_start)
+        seeds = [seed for (seed, _), chosen in zip(run.members, which, strict=True) if chosen]
+        if seeds:
+            named = ", ".join(map(str, dict.fromkeys(seeds)))
+            advice = "" if at_start else " A smaller --lr, or data of a smaller scale, may help."
+            said.append(
+                f"Dead network{when} (seed {named}): no neuron is active on any training point, "
+                f"so no gradient moves it.{advice}"
+            )
+    return said
 
 
 def save(run: Run, path: str | Path, force: bool = False) -> None:

@@ -25,7 +25,7 @@ OUTCOMES = {
     ZERO_ERROR: "classifies every training point correctly",
     NO_IMPROVEMENT: "the loss stopped improving",
     AGREEMENT: "neurons of one sign agree on every point",
-    DIRECTION: "the direction of the weights settled",
+    DIRECTION: "the weights turned by no more than that angle while the epochs doubled",
     DIVERGED: "diverged",
 }
 
