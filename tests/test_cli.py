@@ -319,3 +319,41 @@ def test_names_cannot_steer_the_terminal(tacit, csv):
     code, out, err = tacit("check", path)
     assert code == 0 and "\x1b" not in out and "<script>" in out
     assert "\x1b" not in tacit("check", path.with_name("no\x1bsuch.csv"))[2]
+
+
+def test_resuming_keeps_what_somebody_put_into_the_folder(tacit, tmp_path):
+    out = tmp_path / "run"
+    assert tacit("train", "xor", "--epochs", 2, "--width", 4, "--out", out)[0] == 0
+    (out / "notes.txt").write_text("mine")
+    assert tacit("train", "--resume", out, "--epochs", 4)[0] == 0
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_a_dead_network_is_named_and_a_leaky_one_is_not_called_dead(tacit, tmp_path):
+    np.savez(tmp_path / "w.npz", W=[[-1.0, -1.0]], a=[-1.0])
+    (tmp_path / "one.csv").write_text("1,2,1\n2,1,1\n")
+    words = ("train", tmp_path / "one.csv", "--width", 1, "--init", f"file:{tmp_path / 'w.npz'}")
+    dead = as_json(tacit(*words, "--epochs", 3, "--json")[1])
+    assert "from the start" in dead["remarks"][0] and dead["train_error"] == 1
+    leaky = as_json(tacit(*words, "--activation", "leaky:0.5", "--epochs", 3, "--json")[1])
+    assert leaky["remarks"] == [] and leaky["train_error"] == 0
+
+
+def test_ties_of_three_classes_are_errors(tacit, csv, tmp_path):
+    np.savez(tmp_path / "zero.npz", W=np.zeros((2, 2)), a=np.zeros(2))
+    words = ("train", csv("1,0,a\n0,1,b\n-1,-1,c\n"), "--width", 2, "--epochs", 1, "--json")
+    found = as_json(tacit(*words, "--init", f"file:{tmp_path / 'zero.npz'}")[1])
+    assert found["train_error"] == 1
+
+
+def test_names_with_dollars_can_be_drawn(tacit, csv, tmp_path):
+    data = csv("1,2,1\n3,1,-1\n", "a$\\frac$.csv")
+    picture = tmp_path / "p.svg"
+    assert tacit("train", data, "--epochs", 2, "--width", 2, "--picture", picture)[0] == 0
+
+
+def test_measures_that_are_not_defined_are_dashes(tacit, tmp_path):
+    np.savez(tmp_path / "w.npz", W=np.eye(2), a=[1.0, 1.0])  # no neuron of the other sign
+    words = ("train", "xor", "--width", 2, "--runs", 5, "--epochs", 1)
+    code, out, err = tacit(*words, "--init", f"file:{tmp_path / 'w.npz'}")
+    assert code == 0 and err == "" and "–" in out and "nan" not in out
