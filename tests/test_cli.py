@@ -95,6 +95,13 @@ def test_a_property_asked_for_by_name_decides_the_exit_code(tacit):
     assert tacit("check", "orthogonal:n=8,d=2", "--property", "symmetric", "--json")[0] == 1
 
 
+def test_the_title_counts_the_classes_there_are(tacit, csv):
+    assert "2 points in 2 dimensions, 1 class\n" in tacit("check", "wang2022_f2")[1]
+    assert "2 points in 2 dimensions, 2 classes\n" in tacit("check", "wang2022_f1")[1]
+    three = csv("1,0,a\n0,1,b\n-1,-1,c\n")
+    assert "3 points in 2 dimensions, 3 classes\n" in tacit("check", three)[1]
+
+
 def test_classes_bias_labels_and_test_set(tacit, csv):
     three = csv("1,0,a\n0,1,b\n-1,-1,c\n2,0,a\n")
     found = as_json(tacit("check", three, "--json")[1])

@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from helpers import refused
 from tacit import _reading, _writing
 from tacit._io import (
     check_writable,
@@ -54,17 +55,6 @@ def archive(path: Path, **members: bytes) -> Path:
         for name, data in members.items():
             file.writestr(f"{name}.npy", data)
     return path
-
-
-def refused(call: object, *words: str) -> str:
-    """The one line with which `call` is refused; it holds all the words."""
-    with pytest.raises(BadInput) as caught:
-        call()  # type: ignore[operator]
-    line = str(caught.value)
-    assert "\n" not in line
-    for word in words:
-        assert word in line
-    return line
 
 
 def content(folder: Path) -> dict[str, bytes]:

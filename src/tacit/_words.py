@@ -12,9 +12,9 @@ def near_miss(word: str, known: Collection[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
 
 
-def count(n: int, thing: str) -> str:
+def count(n: int, thing: str, things: str = "") -> str:
     """`1 point`, `2 points`."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+    return f"{n} {thing if n == 1 else things or thing + 's'}"
 
 
 def printable(text: str) -> str:

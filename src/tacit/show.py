@@ -38,8 +38,8 @@ def _console() -> Console:
 
 
 def _title(data: Dataset) -> str:
-    kind = f"{len(data.classes)} classes" if data.classes else "two classes"
-    test = f", {data.test.n} test points" if data.test else ""
+    kind = count(len(data.classes) or len(np.unique(data.y)), "class", "classes")
+    test = f", {count(data.test.n, 'test point')}" if data.test else ""
     size = f"{count(data.n, 'point')} in {count(data.d, 'dimension')}"
     return f"[bold]{escape(printable(data.name))}[/]: {size}, {kind}{test}"
 
@@ -48,8 +48,8 @@ def geometry(found: Geometry) -> None:
     """The table of `tacit check`."""
     console = _console()
     console.print(_title(found.data))
-    sizes = ", ".join(f"{label}: {count}" for label, count in found.facts["class_sizes"].items())
-    console.print(f"class sizes {escape(sizes)}")
+    sizes = ", ".join(f"{label}: {size}" for label, size in found.facts["class_sizes"].items())
+    console.print(f"class sizes {escape(printable(sizes))}")
     for remark in found.remarks:
         console.print(f"[yellow]note[/] {escape(remark)}")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from tacit._types import BadInput
+from helpers import refused
 from tacit.data import _openml, generate, images
 from tacit.data._openml import idx_bytes
 from tacit.data.idx import inside, read_idx
@@ -23,15 +23,6 @@ from tacit.data.idx import inside, read_idx
 TRUE = os.environ.get("TACIT_DATA")
 PARTS = ("train", "t10k")
 DIGITS = np.array([3, 5, 3, 7, 5, 3, 8, 0], dtype=np.uint8)
-
-
-def refused(call: object, *words: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        call()  # type: ignore[operator]
-    line = str(caught.value)
-    assert "\n" not in line
-    for word in words:
-        assert word in line
 
 
 def small_files() -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def mnist(
     other = "test" if split == "train" else "train"
     points, labels = _mnist_files(PARTS[other])
     rows = _drawn("mnist", "test", labels, wanted, test, [seed, 1])
-    return _with_test(data, _dataset(points[rows] / 255.0, labels[rows], wanted))
+    return replace(data, test=_dataset(points[rows] / 255.0, labels[rows], wanted))
 
 
 @generator("the stand-in for MNIST that needs no download")
@@ -86,7 +87,7 @@ def digits(classes: str = "", n: int | None = None, seed: int = 0, test: int = 0
     data = _dataset(points[rows] / 16.0, labels[rows], wanted)
     if not test:
         return data
-    return _with_test(data, _dataset(points[kept] / 16.0, labels[kept], wanted))
+    return replace(data, test=_dataset(points[kept] / 16.0, labels[kept], wanted))
 
 
 def _digits(name: str, classes: str) -> list[int]:
@@ -119,10 +120,6 @@ def _dataset(X: np.ndarray, labels: np.ndarray, wanted: list[int]) -> Dataset:
     number = np.zeros(10, dtype=np.int64)
     number[wanted] = np.arange(len(wanted))
     return Dataset(X, number[labels], classes=tuple(map(str, wanted)), parameters=said)
-
-
-def _with_test(data: Dataset, test: Dataset) -> Dataset:
-    return Dataset(data.X, data.y, data.name, data.classes, data.parameters, test)
 
 
 def _mnist_files(part: str) -> tuple[np.ndarray, np.ndarray]:

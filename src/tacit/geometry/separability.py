@@ -27,7 +27,7 @@ def linearly_separable(view: View) -> Finding:
         return Finding(True, lower, note, upper - lower)
     if found.status == "not separable":
         lower = _miss(view.data.y[:, None] * view.data.X, found)
-        note = "proved by Farkas' lemma; some direction gets no point wrong, but points lie on it"
+        note = "proved by Farkas' lemma; up to rounding, some direction gets no point wrong"
         if lower < 0:
             note = (
                 f"proved by Farkas' lemma; moving every point by more than {-lower:.4g} would "
