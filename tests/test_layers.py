@@ -33,6 +33,8 @@ DOORS = {
     "rich": "show",
     "cyclopts": "cli",
     "sklearn": "data",
+    "clarabel": "solvers",
+    "daqp": "solvers",
 }
 BANNED = {"pickle", "yaml", "dill", "joblib", "torch"}
 
