@@ -1,0 +1,272 @@
+"""The rounds of the convex program: what is in play, what was proved, what is still missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.solvers.arrangements import cells, cover
+from tacit.solvers.farkas import EPS
+from tacit.solvers.outer import outer_bound
+from tacit.solvers.polish import Neurons, polish
+from tacit.solvers.pricing import climb, price
+from tacit.solvers.restricted import Budget, Groups, restricted_program
+
+EAGER_CELLS = 20_000
+"""Arrangements up to this size are enumerated in every round, larger ones in the end only."""
+MOST_CELLS = 1_000_000
+"""Arrangements larger than this are not enumerated: other bounds are used."""
+FIRST_NEURONS = 20
+"""Neurons of each sign to begin with."""
+NEW_NEURONS = 30
+"""Neurons of each sign that may join in one round."""
+SHARES = (1e-3, 1e-5, 1e-6, 3e-7, 1e-7)
+"""How much smaller than the largest a neuron may be and still be taken for an optimal one."""
+MOST_IDLE = 5
+"""Rounds without weight after which a neuron leaves."""
+
+
+def size(V: np.ndarray, sign: np.ndarray, budget: Budget) -> float:
+    """Σ‖v_g‖, or √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²)."""
+    lengths = np.linalg.norm(V, axis=1)
+    if budget == "sum":
+        return float(lengths.sum())
+    return math.hypot(lengths[sign > 0].sum(), lengths[sign < 0].sum())
+
+
+class Search:
+    """Points and neurons in play, and the best proved bounds of the margin.
+
+    `margin` is min y_i f(x_i) / size of `net`; no network has more than `bound`, which `dual` (of
+    sum 1) proves. X is in a unit in which its largest entry is about 1.
+    """
+
+    def __init__(
+        self, X: np.ndarray, y: np.ndarray, alpha: float, signs: Sequence[int], budget: Budget
+    ) -> None:
+        self.X, self.y, self.alpha, self.signs, self.budget = X, y, alpha, signs, budget
+        n, d = X.shape
+        self.lengths = np.linalg.norm(X, axis=1)
+        self.margin, self.bound = 0.0, math.inf
+        self.net: Neurons | None = None
+        self.dual: np.ndarray | None = None
+        self.cells: int | None = None
+        self.unit = 1.0
+        self.rng = np.random.default_rng(0)
+        order = np.argsort(self.lengths, kind="stable")
+        near = [order[y[order] == label][: 2 * d] for label in (1, -1)]  # short points are hardest
+        self.points = np.arange(n) if n <= 8 * d else np.sort(np.concatenate(near))
+        self.u, self.sign = np.zeros((0, d)), np.zeros(0, dtype=int)
+        self.pattern = np.zeros((0, n), dtype=np.int8)
+        self.walls = np.zeros((0, n), dtype=bool)
+        self.idle = np.zeros(0, dtype=int)
+        for s in signs:
+            rows = order[(y[order] == s) | (len(signs) == 1)][:FIRST_NEURONS]
+            towards = (s * y[rows])[:, None] * X[rows]
+            self._join(np.vstack([s * (y @ X), X[y == s].sum(axis=0), towards]), s)
+
+    @property
+    def gap(self) -> float:
+        return 1.0 if math.isinf(self.bound) else 1 - self.margin / self.bound
+
+    def round(self, precision: float) -> float:
+        """One round. By how much (relative) the best missing neuron or point was missing."""
+        rows = self.points
+        groups = Groups(self.sign, self.pattern[:, rows], self.walls[:, rows])
+        found = restricted_program(
+            self.X[rows], self.y[rows], self.alpha, groups, self.budget, precision, self.unit
+        )
+        if found is None:
+            self.unit = 1.0
+            return 0.0
+        value = max(found.value, 1e-9 * self.unit)
+        self.unit = max(found.value, 1e-2 * self.unit)
+        lengths = np.linalg.norm(found.V, axis=1)
+        noise = max(100 * precision, 1e-7) * lengths.max()  # what the solver leaves of a zero
+        used = lengths > 1e-8 * lengths.max()
+        net = Neurons(found.V[used], self.sign[used])
+        alive = Neurons(found.V[lengths > noise], self.sign[lengths > noise])
+        q = self.look_at(net)
+        lam = np.zeros(len(self.X))
+        lam[rows] = found.multipliers
+        self._follow(found.V, used)
+        self.idle = np.where(lengths > noise, 0, self.idle + 1)
+        missing = self._price(lam, net, value)
+        if missing < 1e-2:
+            self._polish(alive, lam, missing)
+        joined = self._more_points(q, value) if missing < 0.1 else 0.0
+        self._tidy()
+        return max(missing, joined)
+
+    def _polish(self, net: Neurons, lam: np.ndarray, missing: float) -> None:
+        """Try to reach the optimum exactly, near it with a guess that is stricter every time."""
+        for share in SHARES if missing < 1e-5 else SHARES[:1]:
+            polished = polish(self.X, self.y, self.alpha, net, lam, self.budget, share)
+            if polished is None:
+                continue
+            self.look_at(polished[0])
+            if self.margin > 0:
+                self._prove(polished[1], polished[0], self.margin)
+            if self.gap <= 1e-10 or self.cells is None:
+                return
+
+    def look_at(self, net: Neurons) -> np.ndarray:
+        """The margins of a network relative to its size; it is kept if it is the best so far."""
+        total = size(net.V, net.sign, self.budget)
+        if not total > 0:
+            return np.zeros(len(self.X))
+        t = self.X @ net.V.T
+        q = self.y * (np.maximum(t, self.alpha * t) @ net.sign)
+        steps = self.X.shape[1] + len(net.sign) + 8
+        error = steps * EPS * (np.abs(self.X) @ np.abs(net.V).T).sum(axis=1)
+        margin = float((q - error).min()) / total * (1 - steps * EPS)
+        if margin > self.margin:
+            self.margin, self.net = margin, net
+        return q / total
+
+    def _price(self, lam: np.ndarray, net: Neurons, value: float) -> float:
+        """Neurons join that λ makes larger than those in play; by how much, relatively."""
+        rows, weights = self._support(lam)
+        if cover(len(rows), self.X.shape[1]) <= EAGER_CELLS:
+            return self._enumerate(rows, weights, net, value, enough=4 * NEW_NEURONS)
+        floors = self._floors(net, value)
+        missing = 0.0
+        for s in self.signs:
+            u, values = self._climb(self.X[rows], s * weights * self.y[rows], net, s)
+            missing = max(missing, self._join_best(u, values, s, floors[s]))
+        return missing or self._prove(lam, net, value)
+
+    def _prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
+        """The same without looking at the cost, and keep λ if it proves more than was known."""
+        rows, weights = self._support(lam)
+        if cover(len(rows), self.X.shape[1]) <= MOST_CELLS:
+            return self._enumerate(rows, weights, net, value)
+        bounds = []
+        for s in self.signs:
+            lengths = np.linalg.norm(net.V, axis=1) * (net.sign == s)
+            u = net.V[lengths.argmax()] / (lengths.max() or 1.0)
+            bounds.append(outer_bound(self.X[rows], s * weights * self.y[rows], self.alpha, u))
+        self._keep(rows, weights, bounds, None)
+        return 0.0
+
+    def _support(self, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows with a multiplier that is more than noise, and these multipliers, of sum 1."""
+        rows = np.flatnonzero(lam > 1e-9 * lam.max())
+        return rows, lam[rows] / lam[rows].sum()
+
+    def _enumerate(
+        self,
+        rows: np.ndarray,
+        weights: np.ndarray,
+        net: Neurons,
+        value: float,
+        enough: int | None = None,
+    ) -> float:
+        all_cells = cells(self.X[rows])
+        floors = self._floors(net, value)
+        missing, bounds = 0.0, []
+        for s in self.signs:
+            c = s * weights * self.y[rows]
+            priced = price(self.X[rows], c, self.alpha, all_cells, floors[s], enough)
+            bounds.append(priced.bound)
+            gain = self._join_best(priced.directions, priced.values, s, floors[s])
+            missing = max(missing, gain)
+        self._keep(rows, weights, bounds, len(all_cells))
+        return missing
+
+    def _join_best(self, u: np.ndarray, values: np.ndarray, s: int, floor: float) -> float:
+        """The best of these neurons join, if they beat the floor; by what share of their value."""
+        better = np.flatnonzero(values > floor * (1 + 1e-9))[:NEW_NEURONS]
+        joined = len(better) > 0 and self._join(u[better], s)
+        return 1 - floor / float(values[better[0]]) if joined else 0.0
+
+    def _floors(self, net: Neurons, value: float) -> dict[int, float]:
+        """What λ makes of the neurons in play: the margin, or with a pair its share of it."""
+        if self.budget == "sum":
+            return {s: value * (1 - 1e-12) for s in self.signs}
+        lengths = np.linalg.norm(net.V, axis=1)
+        total = size(net.V, net.sign, "pair") or 1.0
+        share = {s: lengths[net.sign == s].sum() / total for s in self.signs}
+        return {s: value * max(share[s] * (1 - 1e-12), 1e-5) for s in self.signs}
+
+    def _keep(
+        self, rows: np.ndarray, lam: np.ndarray, bounds: list[float], many: int | None
+    ) -> None:
+        bound = max(bounds) if self.budget == "sum" else math.hypot(*bounds)
+        bound *= 1 + (len(lam) + 8) * EPS  # Σλ = 1 up to rounding
+        if bound < self.bound:
+            self.bound, self.cells = bound, many
+            self.dual = np.zeros(len(self.X))
+            self.dual[rows] = lam
+
+    def _climb(
+        self, X: np.ndarray, c: np.ndarray, net: Neurons, s: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Local maxima from many starts, best first: proposals, no proof."""
+        starts = np.concatenate(
+            [net.V[net.sign == s], np.sign(c)[:, None] * X, self.rng.standard_normal(X.shape)]
+        )
+        tops = [climb(X, c, self.alpha, u) for u in starts if u.any()]
+        order = np.argsort([-value for _, value in tops])
+        kept: list[np.ndarray] = []
+        values = []
+        for k in order:
+            if not any(tops[k][0] @ u > 1 - 1e-10 for u in kept):
+                kept.append(tops[k][0])
+                values.append(tops[k][1])
+        return np.array(kept), np.array(values)
+
+    def _join(self, u: np.ndarray, s: int) -> bool:
+        """Neurons of sign s with these directions; False if all their patterns are there."""
+        u = u[u.any(axis=1)]
+        pattern = np.where(u @ self.X.T > 0, 1, -1).astype(np.int8)
+        there = {row.tobytes() for row in self.pattern[self.sign == s][:, self.points]}
+        new = [k for k, row in enumerate(pattern[:, self.points]) if row.tobytes() not in there]
+        if not new:
+            return False
+        self.u = np.concatenate([self.u, u[new] / np.linalg.norm(u[new], axis=1)[:, None]])
+        self.sign = np.append(self.sign, np.full(len(new), s))
+        self.pattern = np.concatenate([self.pattern, pattern[new]])
+        self.walls = np.concatenate([self.walls, np.zeros((len(new), len(self.X)), dtype=bool)])
+        self.idle = np.append(self.idle, np.zeros(len(new), dtype=int))
+        self._near_walls()
+        return True
+
+    def _near_walls(self) -> None:
+        """Every neuron respects the walls next to it; others are added when they are crossed."""
+        rows = self.points
+        angle = np.abs(self.u @ self.X[rows].T) / np.maximum(self.lengths[rows], 1e-300)
+        angle[self.sign[:, None] * self.y[rows] > 0] = np.inf
+        near = np.argsort(angle, axis=1)[:, : 2 * self.X.shape[1] + 2]
+        g = np.arange(len(near))[:, None]
+        self.walls[g, rows[near]] |= np.isfinite(angle[g, near])
+
+    def _follow(self, V: np.ndarray, used: np.ndarray) -> None:
+        """Neurons have moved: their sides of points not in play, and walls they crossed."""
+        lengths = np.linalg.norm(V[used], axis=1)[:, None]
+        self.u[used] = V[used] / lengths
+        t = self.u[used] @ self.X.T
+        inside = np.isin(np.arange(len(self.X)), self.points)
+        crossed = (t * self.pattern[used] < -1e-9) & (self.sign[used][:, None] * self.y < 0)
+        self.walls[used] |= crossed & inside
+        self.pattern[used] = np.where(inside, self.pattern[used], np.where(t > 0, 1, -1))
+
+    def _more_points(self, q: np.ndarray, value: float) -> float:
+        """The most violated points join; by how much (relative) the worst was violated."""
+        violated = np.setdiff1d(np.flatnonzero(q < value * (1 - 1e-10)), self.points)
+        if len(violated) == 0:
+            return 0.0
+        worst = violated[np.argsort(q[violated])]
+        self.points = np.union1d(self.points, worst[: max(len(self.points) // 4, 4)])
+        return float(1 - q[worst[0]] / value)
+
+    def _tidy(self) -> None:
+        """Forget idle neurons and those that became equal."""
+        key = np.column_stack([self.sign, self.pattern[:, self.points]])
+        first = np.unique(key, axis=0, return_index=True)[1]
+        kept = np.sort(first[self.idle[first] < MOST_IDLE])
+        self.u, self.sign, self.pattern = self.u[kept], self.sign[kept], self.pattern[kept]
+        self.walls, self.idle = self.walls[kept], self.idle[kept]
+        self._near_walls()
