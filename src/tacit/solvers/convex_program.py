@@ -22,9 +22,9 @@ import numpy as np
 
 from tacit.solvers.farkas import EPS
 from tacit.solvers.infeasible import Proof, no_network_fits
-from tacit.solvers.polish import Neurons
+from tacit.solvers.network import Neurons, size
 from tacit.solvers.restricted import Budget
-from tacit.solvers.search import Search, size
+from tacit.solvers.search import Search
 
 Status = Literal["certified", "bounded", "heuristic", "infeasible"]
 
@@ -103,10 +103,24 @@ def _answer(search: Search, scale: float) -> Optimum:
     upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     if search.margin > 0:
         upper = (1 + 8 * EPS) / (search.margin * scale)
-        assert search.net is not None
-        V = search.net.V
-        net = Neurons(V * (upper / size(V, search.net.sign, search.budget)), search.net.sign)
-    assert search.dual is not None
+        scaled = search.net.V * (upper / size(search.net, search.budget))
+        net = Neurons(scaled, search.net.sign)
     done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
     status: Status = "certified" if done else "bounded"
     return Optimum(status, lower, upper, net, search.dual * lower, search.cells)
+
+
+def bracket(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    net: Neurons,
+    lam: np.ndarray,
+    budget: Budget = "sum",
+) -> Optimum:
+    """What a given network and given multipliers prove about the optimum, without a search."""
+    scale = math.ldexp(1.0, math.frexp(float(np.abs(X).max(initial=1e-300)))[1])
+    search = Search(X / scale, y.astype(float), alpha, (1, -1), budget)
+    search.look_at(net)
+    search.prove(lam, net, max(search.margin, 1e-12))
+    return _answer(search, scale)

@@ -13,12 +13,13 @@ we compute both bounds ourselves, with the rounding error of the computation add
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from tacit.solvers.farkas import EPS, farkas_proof
+from tacit.solvers.farkas import EPS, MOST_EXACT_ROWS, farkas_proof
 from tacit.solvers.newton import logistic_fit, squared_hinge_fit
 
 Separability = Literal["separable", "not separable", "undecided"]
@@ -31,6 +32,10 @@ MOST_LOGISTIC_ROWS = 20_000
 """Rows of the logistic fit that looks at large data first."""
 MOST_ROUNDS = 60
 """Then what has been proved is returned as it is."""
+GOOD_GAP = 1e-10
+"""A relative gap that needs no other solver, nor another round."""
+
+Solver = Callable[[np.ndarray, float], np.ndarray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,15 +125,14 @@ def _solve(Z: np.ndarray) -> MaxMargin:
     for _ in range(MOST_ROUNDS):
         if best is not None and best.status == "not separable":
             return best
-        weights = _nearest_to_zero(Z[working])
-        for w, dual in _candidates(Z[working], weights):
-            multipliers = np.zeros(len(Z))
-            multipliers[working] = dual
-            best = _better(best, _bounds(Z, w, multipliers))
+        found, weights = _nearest_to_zero(Z[working])
+        best = _better(best, _of_all_rows(Z, working, found))
+        if not _open(best):
+            break
         margins = Z @ _unit(weights @ Z[working])
         inside = margins[working[weights > 0]].max(initial=0.0)
         violated = np.setdiff1d(np.flatnonzero(margins < inside), working)
-        if len(violated) == 0 or (best and best.gap <= 1e-10):
+        if len(violated) == 0:
             break
         # Rows without weight may go: the hull's distance to 0 still falls, so nothing repeats.
         worst = violated[np.argsort(margins[violated])[: FIRST_ROWS // 2]]
@@ -149,10 +153,11 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -
         return replace(found, direction=other.direction)
     if other.status == "not separable":
         used = other.multipliers > 0
-        multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
-        same = (np.ldexp(rows, exponents[:, None]) == Z)[used].all()
-        if same and multipliers[used].all():  # nothing got lost
-            return replace(other, lower=lower, multipliers=multipliers / multipliers.sum())
+        if (np.ldexp(rows, exponents[:, None]) == Z)[used].all():  # nothing got lost
+            multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
+            multipliers = multipliers / multipliers.sum()
+            multipliers[used] = np.maximum(multipliers[used], TINY)  # no row drops out
+            return replace(other, lower=lower, multipliers=multipliers)
     return found
 
 
@@ -183,30 +188,106 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
     return None, np.sort(np.argsort(Z @ w)[:FIRST_ROWS])
 
 
-def _nearest_to_zero(Z: np.ndarray) -> np.ndarray:
-    """λ of the point of conv(Z) nearest to 0, by non-negative least squares.
+def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
+    """What is proved about these rows, and λ of the point of their hull nearest to 0.
 
-    min ‖Zᵀλ‖² + c²(1 − Σλ)² over λ ≥ 0 has the same direction for every c; c near the margin keeps
-    both terms in sight of each other when the margin is tiny.
+    DAQP goes first because it is 2 to 8 times faster than NNLS on all but a dense support in
+    hundreds of dimensions, where they are equal; NNLS is asked, too, where DAQP proves too little.
     """
-    from scipy.optimize import nnls
+    best: MaxMargin | None = None
+    fitted = False
+    for solve in (_by_active_set, _by_least_squares):
+        weights, finished = _hull_weights(Z, solve)
+        if not finished and solve is _by_active_set:
+            continue
+        if not fitted and np.linalg.norm(weights @ Z) <= 1e-13:
+            best, fitted = _by_logistic_fit(Z) or best, True
+        if _open(best):
+            for w, dual in _candidates(Z, weights):
+                best = _better(best, _bounds(Z, w, dual))
+        if not _open(best):
+            break
+    assert best is not None
+    if best.status == "undecided" and not fitted:
+        best = _by_logistic_fit(Z) or best
+    return best, weights
 
+
+def _open(best: MaxMargin | None) -> bool:
+    """Is there more to prove?"""
+    return best is None or (best.status != "not separable" and best.gap > GOOD_GAP)
+
+
+def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
+    """Its λ > 0 is easier to make a proof of than the few rows that solvers of the QP leave."""
+    if len(Z) <= MOST_EXACT_ROWS:  # those few are solved in rational arithmetic
+        return None
+    w, lam = logistic_fit(Z, ridge=1e-3)
+    proof = farkas_proof(Z, lam) if (Z @ w).min() <= 0 else None
+    if proof is None:
+        return None
+    return MaxMargin("not separable", _unit(w), _lower(Z, _unit(w)), 0.0, proof)
+
+
+def _hull_weights(Z: np.ndarray, solve: Solver) -> tuple[np.ndarray, bool]:
+    """λ of sum 1 along the minimum over λ ≥ 0 of ‖Zᵀλ‖² + c²(1 − Σλ)²; False if `solve` gave up.
+
+    It has the same direction for every c; c near the margin keeps both terms in sight of each other
+    when the margin is tiny.
+    """
     weights = np.full(len(Z), 1 / len(Z))
     c = 1.0
     for _ in range(3):
-        A = np.vstack([Z.T, np.full(len(Z), c)])
-        try:
-            found, _ = nnls(A, np.append(np.zeros(Z.shape[1]), c))
-        except RuntimeError:  # too many iterations: what we have is still a valid dual point
-            break
-        if found.sum() <= 0:
-            break
+        found = solve(Z, c)
+        if found is None or not 0 < found.sum() < np.inf:
+            return weights, False  # still a valid dual point
         weights = found / found.sum()
         distance = np.linalg.norm(weights @ Z)
         if distance > 1e-3 * c or distance < 1e-14:
             break
         c = float(distance)
-    return weights
+    return weights, True
+
+
+def _by_active_set(Z: np.ndarray, c: float) -> np.ndarray | None:
+    """DAQP on min ‖w‖² + s² subject to z_i·w + cs ≥ c, which always has a solution; its λ."""
+    import daqp
+
+    n, d = Z.shape
+    rows = np.column_stack([Z, np.full(n, c)])
+    above, at_least, kind = np.full(n, np.inf), np.full(n, c), np.zeros(n, dtype=np.intc)
+    options = {"primal_tol": 1e-12 * c, "iter_limit": 100 + 3 * n}
+    try:
+        _, _, flag, more = daqp.solve(
+            np.eye(d + 1), np.zeros(d + 1), rows, above, at_least, kind, **options
+        )
+    except Exception:  # whatever it is, there is another solver
+        return None
+    return np.maximum(-more["lam"], 0) if flag == 1 else None
+
+
+def _by_least_squares(Z: np.ndarray, c: float) -> np.ndarray | None:
+    """Non-negative least squares as it stands."""
+    from scipy.optimize import nnls
+
+    A = np.vstack([Z.T, np.full(len(Z), c)])
+    try:
+        return nnls(A, np.append(np.zeros(Z.shape[1]), c))[0]
+    except RuntimeError:  # too many iterations
+        return None
+
+
+def _of_all_rows(Z: np.ndarray, working: np.ndarray, found: MaxMargin) -> MaxMargin:
+    """What was proved about the working set, said about all rows: their margin is not larger."""
+    if len(working) == len(Z):
+        return found
+    multipliers = np.zeros(len(Z))
+    multipliers[working] = found.multipliers
+    lower = _lower(Z, found.direction)
+    status = found.status
+    if status != "not separable":
+        status = "separable" if lower > 0 else "undecided"
+    return replace(found, status=status, lower=lower, multipliers=multipliers)
 
 
 def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

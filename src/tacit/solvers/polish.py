@@ -10,22 +10,13 @@ A few steps bring them to rounding error. The guess may be wrong: what comes out
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tacit.solvers.network import Neurons
 from tacit.solvers.pricing import best_in_cell
 from tacit.solvers.restricted import Budget
 
 MOST_STEPS = 25
-
-
-@dataclass(frozen=True, eq=False)
-class Neurons:
-    """The network Σ_g s_g φ(v_g·x)."""
-
-    V: np.ndarray
-    sign: np.ndarray
 
 
 def polish(

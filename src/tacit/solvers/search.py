@@ -9,8 +9,9 @@ import numpy as np
 
 from tacit.solvers.arrangements import cells, cover
 from tacit.solvers.farkas import EPS
+from tacit.solvers.network import Neurons, margins, size
 from tacit.solvers.outer import outer_bound
-from tacit.solvers.polish import Neurons, polish
+from tacit.solvers.polish import polish
 from tacit.solvers.pricing import climb, price
 from tacit.solvers.restricted import Budget, Groups, restricted_program
 
@@ -28,14 +29,6 @@ MOST_IDLE = 5
 """Rounds without weight after which a neuron leaves."""
 
 
-def size(V: np.ndarray, sign: np.ndarray, budget: Budget) -> float:
-    """Σ‖v_g‖, or √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²)."""
-    lengths = np.linalg.norm(V, axis=1)
-    if budget == "sum":
-        return float(lengths.sum())
-    return math.hypot(lengths[sign > 0].sum(), lengths[sign < 0].sum())
-
-
 class Search:
     """Points and neurons in play, and the best proved bounds of the margin.
 
@@ -49,10 +42,13 @@ class Search:
         self.X, self.y, self.alpha, self.signs, self.budget = X, y, alpha, signs, budget
         n, d = X.shape
         self.lengths = np.linalg.norm(X, axis=1)
-        self.margin, self.bound = 0.0, math.inf
-        self.net: Neurons | None = None
-        self.dual: np.ndarray | None = None
+        # A single point with a multiplier bounds the margin: by its length (or √2 of it).
+        shortest = int(self.lengths.argmin())
+        self.margin, self.net = 0.0, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
+        self.bound = 2 * float(self.lengths[shortest])
         self.cells: int | None = None
+        self.dual = np.zeros(n)
+        self.dual[shortest] = 1.0
         self.unit = 1.0
         self.rng = np.random.default_rng(0)
         order = np.argsort(self.lengths, kind="stable")
@@ -69,7 +65,7 @@ class Search:
 
     @property
     def gap(self) -> float:
-        return 1.0 if math.isinf(self.bound) else 1 - self.margin / self.bound
+        return 1 - self.margin / self.bound
 
     def round(self, precision: float) -> float:
         """One round. By how much (relative) the best missing neuron or point was missing."""
@@ -108,19 +104,17 @@ class Search:
                 continue
             self.look_at(polished[0])
             if self.margin > 0:
-                self._prove(polished[1], polished[0], self.margin)
+                self.prove(polished[1], polished[0], self.margin)
             if self.gap <= 1e-10 or self.cells is None:
                 return
 
     def look_at(self, net: Neurons) -> np.ndarray:
         """The margins of a network relative to its size; it is kept if it is the best so far."""
-        total = size(net.V, net.sign, self.budget)
+        total = size(net, self.budget)
         if not total > 0:
             return np.zeros(len(self.X))
-        t = self.X @ net.V.T
-        q = self.y * (np.maximum(t, self.alpha * t) @ net.sign)
+        q, error = margins(self.X, self.y, self.alpha, net)
         steps = self.X.shape[1] + len(net.sign) + 8
-        error = steps * EPS * (np.abs(self.X) @ np.abs(net.V).T).sum(axis=1)
         margin = float((q - error).min()) / total * (1 - steps * EPS)
         if margin > self.margin:
             self.margin, self.net = margin, net
@@ -136,9 +130,9 @@ class Search:
         for s in self.signs:
             u, values = self._climb(self.X[rows], s * weights * self.y[rows], net, s)
             missing = max(missing, self._join_best(u, values, s, floors[s]))
-        return missing or self._prove(lam, net, value)
+        return missing or self.prove(lam, net, value)
 
-    def _prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
+    def prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
         """The same without looking at the cost, and keep λ if it proves more than was known."""
         rows, weights = self._support(lam)
         if cover(len(rows), self.X.shape[1]) <= MOST_CELLS:
@@ -187,7 +181,7 @@ class Search:
         if self.budget == "sum":
             return {s: value * (1 - 1e-12) for s in self.signs}
         lengths = np.linalg.norm(net.V, axis=1)
-        total = size(net.V, net.sign, "pair") or 1.0
+        total = size(net, "pair") or 1.0
         share = {s: lengths[net.sign == s].sum() / total for s in self.signs}
         return {s: value * max(share[s] * (1 - 1e-12), 1e-5) for s in self.signs}
 

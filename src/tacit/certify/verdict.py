@@ -1,0 +1,138 @@
+"""Is this network the best one? The KKT certificate and the global bounds, joined to a verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.certify.kkt import KKT
+from tacit.certify.optimum import Progress, Train
+from tacit.certify.two_layer import two_layer_kkt
+from tacit.solvers.convex_program import bracket, optimum
+from tacit.solvers.fixed_output import fixed_optimum
+from tacit.solvers.network import Neurons
+
+Optimality = Literal["certified", "suboptimal", "bounded"]
+
+TOLERANCE = 1e-6
+"""Residuals of the KKT conditions and shortfalls of the margin up to this count as none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What given weights are: the KKT residuals, and where the margin stands among all networks."""
+
+    kkt: KKT
+    tolerance: float
+    lower: float
+    upper: float
+    """The widest margin any network of the kind can have is between these; 0 and 0: there is none
+    that fits the labels."""
+    optimality: Optimality
+    """certified: the margin is the widest, up to the tolerance; suboptimal: a network with a wider
+    margin exists; bounded: neither was proved."""
+
+    @property
+    def margin(self) -> float:
+        return self.kkt.margin
+
+    @property
+    def is_kkt(self) -> bool:
+        return self.kkt.holds(self.tolerance)
+
+    @property
+    def gap(self) -> float:
+        """By what share the margin may be, or is, below the widest."""
+        return 1 - max(self.margin, 0.0) / self.upper if self.upper > 0 else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.kkt.feasibility > 0:
+            return "Not a KKT point: it does not give every training point its label."
+        wider = f"the widest margin is {self.lower:.6g}, this one is {self.margin:.6g}"
+        if not self.is_kkt:
+            residual = max(self.kkt.stationarity, self.kkt.complementarity)
+            return f"Not a KKT point: the residual is {residual:.1e}; {wider}."
+        if self.optimality == "certified":
+            return (
+                f"A KKT point and the global optimum (its margin is at most {self.gap:.1e} short)."
+            )
+        if self.optimality == "suboptimal":
+            return f"A KKT point, not the global optimum: {wider} ({self.gap:.2%} short)."
+        return (
+            f"A KKT point; whether it is the global optimum is open: {self.gap:.2%} are not proved."
+        )
+
+
+def certify(
+    W: np.ndarray,
+    a: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float = 0.0,
+    train: Train = "both",
+    tolerance: float = TOLERANCE,
+    progress: Progress | None = None,
+) -> Certificate:
+    """The certificate of the two-layer network f(x) = Σ a_k φ(w_k·x) on data with labels ±1."""
+    kkt = two_layer_kkt(W, a, X, y, alpha, train)
+    W, a, X = (np.asarray(array, dtype=float) for array in (W, a, X))
+    y = np.asarray(y)
+    limits = _both if train == "both" else _first
+    lower, upper = limits(W, a, X, y, alpha, kkt, tolerance, progress)
+    lower = max(lower, kkt.margin)
+    optimality: Optimality = "bounded"
+    if kkt.margin >= (1 - tolerance) * upper and upper > 0:
+        optimality = "certified"
+    elif kkt.margin < (1 - tolerance) * lower:
+        optimality = "suboptimal"
+    return Certificate(kkt, tolerance, lower, upper, optimality)
+
+
+def _both(
+    W: np.ndarray,
+    a: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    kkt: KKT,
+    tolerance: float,
+    progress: Progress | None,
+) -> tuple[float, float]:
+    """Bounds of the widest margin; the weights' own λ is tried first (wang2022 Thm. 3)."""
+    if kkt.holds(tolerance):
+        live = (a != 0) & W.any(axis=1)
+        net = Neurons(W[live] * np.abs(a[live])[:, None], np.sign(a[live]).astype(int))
+        own = bracket(X, y, alpha, net, kkt.multipliers)
+        if own.gap <= tolerance:
+            return 1 / (2 * own.upper), 1 / (2 * own.lower)
+    best = optimum(X, y, alpha, progress=progress)
+    return 1 / (2 * best.upper), 1 / (2 * best.lower)
+
+
+def _first(
+    W: np.ndarray,
+    a: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    kkt: KKT,
+    tolerance: float,
+    progress: Progress | None,
+) -> tuple[float, float]:
+    """The same for a fixed output layer; when it is not ±v, half of each, only some of it is known.
+
+    More units can only widen the margin, so the larger of the two numbers of units bounds it from
+    above, and the largest |a_k| does.
+    """
+    counts = int((a > 0).sum()), int((a < 0).sum())
+    v = float(np.abs(a).max())
+    if not v > 0:
+        return 0.0, math.inf
+    best = fixed_optimum(X, y, alpha, max(counts), v, progress)
+    even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
+    return (1 / best.upper if even else 0.0), 1 / best.lower

@@ -1,0 +1,66 @@
+"""The command line: it parses, calls the rooms, and prints. No mathematics here.
+
+Exit codes: 0 success, 1 a check that was asked for fails, 2 bad input, 130 interrupted, 70 a
+mistake of ours.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+from cyclopts import CycloptsError
+
+from tacit._types import BadInput
+from tacit.cli._app import app, warn
+
+# Commands are shown in the order of these lines.
+# isort: off
+import tacit.cli.check
+import tacit.cli.optimum
+import tacit.cli.train
+import tacit.cli.certify
+import tacit.cli.verify
+import tacit.cli.lists
+# isort: on
+
+
+def main(tokens: list[str] | None = None) -> None:
+    """Run a command; every failure a user can cause is one line on standard error."""
+    sys.exit(_run(sys.argv[1:] if tokens is None else tokens))
+
+
+def _run(tokens: list[str]) -> int:
+    if sys.stdout is None or sys.stderr is None:  # closed by whoever called
+        return 2
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters
+    try:
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return int(code or 0)
+    except (BadInput, CycloptsError) as error:
+        warn(str(error))
+        return 2
+    except KeyboardInterrupt:
+        warn("interrupted; nothing was saved")
+        return 130
+    except MemoryError:
+        warn("not enough memory for data or a network of this size; choose a smaller one")
+        return 2
+    except BrokenPipeError:  # the reader has gone, as in `tacit list data | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        warn(f"the output cannot be written: {error.strerror or error}")
+        return 2
+    except Exception as error:
+        if os.environ.get("TACIT_DEBUG"):
+            raise
+        warn(
+            f"this is a mistake in tacit, not in your input: {type(error).__name__}: {error} "
+            "(TACIT_DEBUG=1 shows where)"
+        )
+        return 70

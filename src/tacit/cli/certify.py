@@ -1,0 +1,82 @@
+"""`tacit certify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from tacit._types import BadInput
+from tacit.cli._app import DataOptions, app, print_json
+
+
+@app.command
+def certify(
+    weights: Path,
+    /,
+    *,
+    data: str | None = None,
+    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    activation: str | None = None,
+    train: Literal["both", "first"] | None = None,
+    tolerance: float = 1e-6,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """What given weights are: a KKT point? The global optimum? By how much not?
+
+    Exit code 1 when they are no KKT point of the max-margin problem.
+
+    Parameters
+    ----------
+    weights
+        A run folder (its data and setting are known), or a .npz file with W (m × d) and a (m).
+    data
+        With a .npz file: the data, a file or generator call.
+    activation
+        With a .npz file: `relu` (unless told otherwise), or `leaky:A`.
+    train
+        With a .npz file: the layers that were trained, both unless told otherwise.
+    tolerance
+        Residuals and shortfalls of the margin up to this count as none.
+    seed
+        Accepted by every command; nothing here is random.
+    json
+        One JSON object on standard output.
+    """
+    if not 0 < tolerance < 1:
+        raise BadInput(f"--tolerance {tolerance} must be between 0 and 1")
+    if weights.is_dir():
+        if data is not None or activation is not None or train is not None:
+            raise BadInput("a run folder has its own data and setting; leave these options out")
+        from tacit.train import load
+
+        run = load(weights)
+    else:
+        if data is None:
+            raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
+        run = None
+
+    from tacit import show
+    from tacit.certify import certify as judge
+    from tacit.certify.weights import networks_in_file, networks_of_run
+
+    if run is not None:
+        networks = networks_of_run(run.setting, run.data, run.params, run.members)
+    else:
+        assert data is not None
+        networks = networks_in_file(
+            weights, options.load(data), activation or "relu", train or "both"
+        )
+    start = perf_counter()
+    found = []
+    with show.bounds_progress(hidden=json) as progress:
+        for one in networks:
+            found.append(judge(*one.arrays, one.alpha, one.train, tolerance, progress))
+    seconds = perf_counter() - start
+    names = [one.name for one in networks]
+    if json:
+        print_json(show.certificates_as_json(names, found, seconds))
+    else:
+        show.certificates(networks[0].data, names, found, seconds)
+    return int(not all(one.is_kkt for one in found))

@@ -1,0 +1,36 @@
+"""`tacit list`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tacit.cli._app import app, print_json
+
+
+@app.command(name="list")
+def list_(
+    what: Literal["data", "properties", "measures", "initialisations"],
+    /,
+    *,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """What there is: generators of data, properties, measures, initialisations.
+
+    Parameters
+    ----------
+    what
+        Which list.
+    seed
+        Accepted by every command; nothing here is random.
+    json
+        One JSON object on standard output.
+    """
+    from tacit import show
+
+    items = show.items(what)
+    if json:
+        print_json({"items": items})
+    else:
+        show.table_of_items(items)
+    return 0

@@ -1,0 +1,14 @@
+"""What a person sees in the terminal, and the same as JSON."""
+
+from tacit.show.certificates import (
+    best,
+    best_as_json,
+    bounds_progress,
+    certificates,
+    certificates_as_json,
+    verdict,
+    verdict_as_json,
+)
+from tacit.show.geometry import geometry, geometry_as_json
+from tacit.show.lists import items, table_of_items
+from tacit.show.run import progress, run

@@ -1,0 +1,213 @@
+"""Known KKT points, invariances, slopes, and what is refused."""
+
+import numpy as np
+import pytest
+
+from helpers import refused
+from tacit.certify import two_layer_kkt
+from tacit.data import load
+from tacit.solvers.max_margin import max_margin
+
+ALPHAS = [0.0, 0.1, 0.3, 0.5, 0.8, 0.99]
+
+
+def residuals(kkt):
+    return np.array([kkt.stationarity, kkt.complementarity, kkt.feasibility])
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_both_kkt_points_of_lyu2021_are_certified_and_one_has_the_smaller_margin(
+    bent, straight, alpha
+):
+    curved, linear = two_layer_kkt(*bent(alpha)), two_layer_kkt(*straight(alpha))
+    assert curved.holds(1e-12) and linear.holds(1e-12)
+    assert linear.margin == pytest.approx((1 + alpha) / 4, rel=1e-14)
+    assert curved.margin < linear.margin
+    assert curved.balance < 1e-15 and linear.balance < 1e-15
+    assert linear.boundary == 0 and linear.subdifferential.startswith("gradient")
+    assert curved.boundary == 4
+    assert "2 pairs" in curved.subdifferential and "every mask is α or 1" in curved.subdifferential
+    np.testing.assert_allclose([curved.masks[0, 2], curved.masks[1, 0]], alpha, atol=1e-12)
+
+
+def test_margins_as_printed(bent):
+    assert two_layer_kkt(*bent(0.0)).margin == pytest.approx((np.sqrt(2) - 1) / 2, rel=1e-14)
+    assert round(two_layer_kkt(*bent(0.5)).margin, 4) == 0.3561
+
+
+@pytest.mark.parametrize("alpha", ALPHAS[:-1])
+def test_the_multipliers_are_those_of_lyu2021(bent, alpha):
+    case = bent(alpha)
+    cot = case.X[0, 1]
+    ratio = 1 / np.hypot(1, cot) / cot  # sin²β / cos β
+    ends = ratio / (1 - alpha)
+    lam = [ends, 0, ends, 0, 1 - 2 * alpha * ends, 0]
+    np.testing.assert_allclose(two_layer_kkt(*case).multipliers, lam, atol=1e-12)
+
+
+def test_a_mask_strictly_between_is_found_and_said():
+    W, a = np.array([[1.0, 0], [0, -1]]), np.ones(2)
+    X, y = np.array([[1, 0.5], [0, -1]]), np.ones(2)
+    kkt = two_layer_kkt(W, a, X, y, 0.0)  # w_1 = x_1 + h x_2 with h = ½, and w_2 = x_2
+    assert kkt.holds(1e-14)
+    np.testing.assert_allclose(kkt.multipliers, [1, 1])
+    assert kkt.masks[0, 1] == pytest.approx(0.5)
+    assert "1 pair on the boundary; 1 mask strictly between" in kkt.subdifferential
+    assert two_layer_kkt(W, a, X, y, 0.6).stationarity > 0.01  # no mask in [0.6, 1] will do
+
+
+def test_orthogonally_separable_data_two_max_margin_neurons():
+    data = load("orthogonal:n=60,d=8,seed=3")
+    W, a = np.zeros((3, data.d)), np.zeros(3)  # the third neuron is dead
+    for k, label in enumerate((1, -1)):
+        found = max_margin(data.X[data.y == label])
+        size = found.margin**-0.5
+        W[k], a[k] = size * found.direction, label * size
+    assert two_layer_kkt(W, a, data.X, data.y, 0.0).holds(1e-10)
+    assert not two_layer_kkt(W * [[1], [1.01], [1]], a, data.X, data.y, 0.0).holds(1e-4)
+
+
+@pytest.mark.parametrize("v", [0.3, 1.0, -7.0])
+def test_first_layer_alone_one_group(rng, v):
+    X = rng.standard_normal((40, 5)) + [4, 0, 0, 0, 0]
+    w = max_margin(X).direction
+    y = np.full(40, np.sign(v))
+    kkt = two_layer_kkt(np.tile(w, (6, 1)), np.full(6, v), X, y, 0.2, "first")
+    assert kkt.holds(1e-10)
+    assert kkt.margin == pytest.approx(np.sqrt(6) * abs(v) * max_margin(X).margin)
+    assert np.isnan(kkt.balance)
+    unequal = two_layer_kkt(np.outer([1, 2, 1], w), np.full(3, v), X, y, 0.2, "first")
+    assert unequal.stationarity > 0.1
+
+
+def test_dead_neurons_of_a_fixed_output_layer_cost_nothing_for_relu_only(rng):
+    X = rng.standard_normal((40, 5)) + [4, 0, 0, 0, 0]
+    W = np.vstack([max_margin(X).direction, np.zeros((3, 5))])
+    a = np.array([1.0, 1, -1, 2])
+    relu = two_layer_kkt(W, a, X, np.ones(40), 0.0, "first")
+    assert relu.holds(1e-10) and relu.boundary == 3 * 40
+    leaky = two_layer_kkt(W, a, X, np.ones(40), 0.1, "first")
+    assert leaky.stationarity > 0.1  # 0 is no mixture of the points with slopes ≥ 0.1
+
+
+def split(case, k):
+    """Neuron k as two parallel ones that make the same function with the same norm."""
+    cos, sin = np.cos(0.4), np.sin(0.4)
+    W = np.vstack([case.W, sin * case.W[k]])
+    a = np.append(case.a, sin * case.a[k])
+    W[k], a[k] = cos * case.W[k], cos * case.a[k]
+    return case._replace(W=W, a=a)
+
+
+def rotated(case, rng):
+    Q = np.linalg.qr(rng.standard_normal((case.X.shape[1],) * 2))[0]
+    return case._replace(W=case.W @ Q, X=case.X @ Q)
+
+
+def test_what_does_not_change_the_problem_does_not_change_the_residuals(
+    bent, straight, random_case, rng
+):
+    cases = [bent(0.0), bent(0.4), straight(0.4)] + [random_case(rng) for _ in range(12)]
+    for case in cases:
+        neurons, points = rng.permutation(len(case.a)), rng.permutation(len(case.y))
+        same = [
+            case._replace(W=case.W[neurons], a=case.a[neurons]),
+            case._replace(X=case.X[points], y=case.y[points]),
+            case._replace(W=-case.W, X=-case.X),
+            case._replace(a=-case.a, y=-case.y),
+            rotated(case, rng),
+            split(case, 0),
+        ]
+        for c in (3.0, 1e-8, 1e8, 1e-100, 1e100):
+            scaled_a = case.a * (1 if case.train == "first" else c)
+            same += [case._replace(W=c * case.W, a=scaled_a), case._replace(X=c * case.X)]
+            if case.train == "first":
+                same.append(case._replace(a=c * case.a))
+        expected = residuals(two_layer_kkt(*case))
+        for other in same:
+            np.testing.assert_allclose(residuals(two_layer_kkt(*other)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [1e-8, 1e-160])
+def test_points_of_very_different_lengths(length):
+    size = np.array([1.0, length])
+    W = np.diag(size**-0.5)  # q_i = a_i w_i x_i = 1 with a_i = |w_i|
+    kkt = two_layer_kkt(W, size**-0.5, np.diag(size), np.ones(2), 0.0)
+    assert kkt.holds(1e-12)
+    assert kkt.multipliers[1] == pytest.approx(1 / length)
+    if length > 1e-16:  # else the first neuron is nothing beside the second
+        assert kkt.multipliers[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+def test_residuals_grow_linearly_with_the_distance(straight, rng, train):
+    W, a, X, y, alpha, _ = straight(0.3)
+    dW, da = rng.standard_normal(W.shape), rng.standard_normal(a.shape) * (train == "both")
+    sizes = 10.0 ** -np.arange(3, 9)
+    found = [two_layer_kkt(W + e * dW, a + e * da, X, y, alpha, train) for e in sizes]
+    slopes = np.array([np.hypot(kkt.stationarity, kkt.complementarity) for kkt in found]) / sizes
+    assert slopes.min() > 0.1
+    np.testing.assert_allclose(slopes, slopes[-1], rtol=0.02)
+
+
+def test_near_a_kink_the_tolerance_decides(bent, rng):
+    W, a, X, y, alpha, _ = bent(0.3)
+    dW = rng.standard_normal(W.shape)
+    dW[3] = 0
+    for e in 10.0 ** -np.arange(3, 9):
+        kkt = two_layer_kkt(W + e * dW, a, X, y, alpha, boundary=10 * e)
+        assert kkt.boundary == 4 and kkt.stationarity < 10 * e
+        assert two_layer_kkt(W + e * dW, a, X, y, alpha, boundary=0).stationarity > 0.05
+
+
+def test_random_networks_are_no_kkt_points(rng):
+    for train in ("both", "first"):
+        X = rng.standard_normal((30, 4))
+        W, a = rng.standard_normal((10, 4)), rng.standard_normal(10)
+        y = np.where(np.maximum(X @ W.T, 0) @ a > 0, 1, -1)
+        kkt = two_layer_kkt(W, a, X, y, 0.0, train)
+        assert kkt.feasibility == 0 and kkt.margin > 0
+        assert kkt.stationarity > 0.1 and not kkt.holds(0.05)
+        wrong = two_layer_kkt(W, a, X, -y, 0.0, train)
+        assert wrong.feasibility > 0 and wrong.margin <= 0 and not wrong.holds(10.0)
+
+
+def test_a_point_at_zero_is_never_feasible(straight):
+    W, a, X, y, alpha, _ = straight(0.3)
+    kkt = two_layer_kkt(W, a, np.vstack([X, [0, 0]]), np.append(y, 1), alpha)
+    assert kkt.feasibility > 0 and kkt.margin == 0 and not kkt.holds(1.0)
+
+
+def test_an_output_that_is_only_rounding_is_no_margin(bent, rng):
+    X, y = np.array([[1.0, -1], [2, 2]]), np.ones(2)
+    case = bent(0.2)._replace(W=np.array([[1.0, 1]]), a=np.ones(1), X=X, y=y)
+    for _ in range(20):
+        kkt = two_layer_kkt(*rotated(case, rng))
+        assert kkt.feasibility > 0 and kkt.margin == 0
+        assert kkt.multipliers.max() < 10  # none that would make something of 1e-17
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"W": [[1.0, np.nan]]}, ("W", "nan", "[0, 1]")),
+        ({"a": [np.inf]}, ("a holds inf",)),
+        ({"X": [[1.0, -np.inf]]}, ("X", "-inf")),
+        ({"W": [["one", "two"]]}, ("W", "numbers")),
+        ({"W": [1.0, 2.0]}, ("(m, d)",)),
+        ({"W": [[1.0]]}, ("(1, 1)", "(1, 2)")),
+        ({"X": np.zeros((0, 2)), "y": []}, ("y", "n ≥ 1")),
+        ({"a": [1.0, 1.0]}, ("a has shape (2,)", "(1,)")),
+        ({"y": [1, 1]}, ("y has shape (2,)",)),
+        ({"y": [2]}, ("−1 and +1",)),
+        ({"alpha": 1.0}, ("α = 1.0", "[0, 1)")),
+        ({"alpha": np.nan}, ("α = nan",)),
+        ({"train": "frist"}, ("did you mean 'first'?",)),
+        ({"boundary": -1.0}, ("boundary = -1.0",)),
+        ({"W": [[0.0, 0.0]], "a": [0.0]}, ("zero", "direction")),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(change, words):
+    good = {"W": [[1.0, 2.0]], "a": [1.0], "X": [[1.0, 1.0]], "y": [1], "alpha": 0.0}
+    two_layer_kkt(**good)
+    refused(lambda: two_layer_kkt(**{**good, **change}), *words)
