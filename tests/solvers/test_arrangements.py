@@ -316,16 +316,26 @@ def test_floats_and_blocks_change_nothing(
 
 def test_the_float_bound_holds(rng: np.random.Generator) -> None:
     """x Y is within the bound of x B⁻¹, in fractions, for bases near and far from singular."""
+    bases = [np.diag([0.75, 0.7])]  # here B times the rounded Y is rounded to the identity
     for size in 10.0 ** -np.arange(0, 15.0):
-        B = rng.uniform(-1, 1, (1, 2, 2))
-        B[0, 1] = B[0, 0] * 0.75 + size * B[0, 1] / 4
-        Y, error = _vertices._inverses(B)
-        x = rng.uniform(-1, 1, 2)
-        (a, b), (c, d) = [[Fraction(value) for value in row] for row in B[0].tolist()]
-        x0, x1 = map(Fraction, x.tolist())
-        exact = [(x0 * d - x1 * c) / (a * d - b * c), (x1 * a - x0 * b) / (a * d - b * c)]
-        for computed, true in zip((x @ Y[0]).tolist(), exact, strict=True):
-            assert error[0] == np.inf or abs(Fraction(computed) - true) <= Fraction(error[0])
+        B = rng.uniform(-1, 1, (2, 2))
+        bases.append(np.array([B[0], B[0] * 0.75 + size * B[1] / 4]))
+    Y, error = _vertices._inverses(np.array(bases))
+    assert error[0] < 1e-13
+    for B, computed, bound in zip(bases, np.ones(2) @ Y, error.tolist(), strict=True):
+        (a, b), (c, d) = [map(Fraction, row) for row in B.tolist()]
+        exact = [(d - c) / (a * d - b * c), (a - b) / (a * d - b * c)]
+        for value, true in zip(computed.tolist(), exact, strict=True):
+            assert bound == np.inf or abs(Fraction(value) - true) <= Fraction(bound)
+
+
+@pytest.mark.parametrize("bits", [1, 5, 9, 12, 15, 18, 21, 24, 27, 30, 45])
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_integers_of_any_size(rng: np.random.Generator, bits: int, d: int) -> None:
+    """Cells do not change with the coordinates, however large the integers that these take."""
+    X = rng.integers(-2, 3, (10, d))
+    M = rng.integers(-(2**bits), 2**bits, (d, d)) * 2 + np.eye(d, dtype=int)  # odd determinant
+    assert np.array_equal(cells((X @ M).astype(float)), cells(X.astype(float)))
 
 
 def test_refusal_comes_before_the_memory(rng: np.random.Generator) -> None:
@@ -390,6 +400,18 @@ def test_sampling_leaves_out_what_floats_cannot_tell() -> None:
     X = np.array([[1.0, 1, 1], [1, 1, 1 + 2.0**-52], [3, 3, 3]])
     assert len(cells(X)) == 4
     assert as_list(sample_cells(X, 100_000)) == [(-1, -1, -1), (1, 1, 1)]
+
+
+def test_sampling_drops_directions_on_a_hyperplane() -> None:
+    """0.1 + 0.2 − 0.3 is nearly 0: its sign is not left to rounding."""
+
+    class Chosen(np.random.Generator):
+        def standard_normal(self, *args: object, **kwargs: object) -> np.ndarray:
+            return np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [2.0, -1.0, 0.0]])
+
+    X = np.array([[0.1, 0.2, -0.3], [1.0, 1.0, 1.0]])
+    (found,) = arrangements._sampled(X, 3, Chosen(np.random.PCG64(0)))
+    assert as_list(found) == [(1, 1)]
 
 
 def test_bad_input_is_refused() -> None:

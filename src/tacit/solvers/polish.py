@@ -33,9 +33,9 @@ def polish(
     Directions that λ makes smaller than the largest of their sign, by more than this share, are
     left out: with the optimal λ they would have no weight.
     """
-    cost = np.ones(2) if budget == "sum" else _sums(net.V, net.sign)
+    room = _room(net, budget)
     net, leans = _sharpen(X, y, alpha, net, lam, share)
-    weights = _vertex(X, y, alpha, net, cost)
+    weights = _vertex(X, y, alpha, net, room, budget)
     if weights is None:
         return None
     kept = np.flatnonzero(weights > 1e-7 * weights.max())
@@ -43,10 +43,12 @@ def polish(
     return _newton(X, y, alpha, net, [leans[k] for k in kept], lam, budget)
 
 
-def _sums(V: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Σ‖v_g‖ over the positive and over the negative neurons."""
-    norms = np.linalg.norm(V, axis=1)
-    return np.array([norms[sign > 0].sum(), norms[sign < 0].sum()])
+def _room(net: Neurons, budget: Budget) -> np.ndarray:
+    """Σ‖v_g‖, or its two parts over the positive and over the negative neurons."""
+    lengths = np.linalg.norm(net.V, axis=1)
+    if budget == "sum":
+        return np.array([lengths.sum()])
+    return np.array([lengths[net.sign > 0].sum(), lengths[net.sign < 0].sum()])
 
 
 def _sharpen(
@@ -73,9 +75,13 @@ def _sharpen(
 
 
 def _vertex(
-    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, cost: np.ndarray
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, room: np.ndarray, budget: Budget
 ) -> np.ndarray | None:
-    """Weights of the directions with y_i f(x_i) ≥ 1 at least cost; a vertex, so few are not 0."""
+    """Weights of the directions within the room that make the smallest y_i f(x_i) largest, over it.
+
+    A vertex of the linear program has no more weights that are not 0 than there are points (and
+    one more with a pair).
+    """
     from scipy.optimize import linprog
 
     t = X @ net.V.T
@@ -83,9 +89,18 @@ def _vertex(
     largest = np.abs(H).max(initial=0.0)
     if largest == 0:
         return None
-    prices = np.where(net.sign > 0, *(cost / cost.max()))
-    found = linprog(prices, A_ub=-H / largest, b_ub=-np.ones(len(X)), method="highs-ds")
-    return None if found.x is None else found.x / largest
+    owners = [np.ones(len(net.sign))] if budget == "sum" else [net.sign > 0, net.sign < 0]
+    found = linprog(
+        np.append(np.zeros(len(net.sign)), -1.0),
+        A_ub=np.vstack(
+            [np.column_stack([-H / largest, np.ones(len(X))]), np.column_stack([owners, 0 * room])]
+        ),
+        b_ub=np.concatenate([np.zeros(len(X)), room / room.sum()]),
+        method="highs-ds",
+    )
+    if found.x is None or not found.x[-1] > 0:
+        return None
+    return found.x[:-1] / (found.x[-1] * largest)
 
 
 def _newton(
