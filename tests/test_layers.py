@@ -17,7 +17,7 @@ LAYERS = [
     ("show",),
     ("plots",),
     ("geometry", "train"),
-    ("measures", "certify"),
+    ("measures", "certificates"),
     ("data", "models", "losses"),
     ("solvers", "verify"),
     ("_io",),

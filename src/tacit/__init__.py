@@ -1,6 +1,7 @@
 """Which of all the solutions does gradient descent pick, why, and is it the best one?
 
-What users import: `load` a data set, `check` its geometry, and a `Setting` for `tacit.train.train`.
+What users import: `load` a data set, `check` its geometry, the `optimum` over all networks, what
+given weights are (`certify`), and a `Setting` for `tacit.train.train`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ _HOMES = {
     "BadInput": "tacit._types",
     "Dataset": "tacit._types",
     "Setting": "tacit._types",
+    "certify": "tacit.certificates",
     "check": "tacit.geometry",
     "load": "tacit.data",
+    "optimum": "tacit.certificates",
 }
-__all__ = ["BadInput", "Dataset", "Setting", "__version__", "check", "load"]
+__all__ = ["BadInput", "Dataset", "Setting", "__version__", "certify", "check", "load", "optimum"]
 
 if TYPE_CHECKING:
     from tacit._types import BadInput, Dataset, Setting
+    from tacit.certificates import certify, optimum
     from tacit.data import load
     from tacit.geometry import check
 

@@ -341,10 +341,13 @@ def test_integers_of_any_size(rng: np.random.Generator, bits: int, d: int) -> No
 def test_refusal_comes_before_the_memory(rng: np.random.Generator) -> None:
     X = rng.standard_normal((60, 12))
     tracemalloc.start()
-    line = refused(lambda: cells(X), "60 points", "12 dimensions", "GiB", f"{cover(60, 12):,}")
-    refused(lambda: faces(X), "sign vectors", "fewer points")
+    line = refused(lambda: cells(X), "60 points", "rank 12", "GiB", f"{cover(60, 12):,}")
+    refused(lambda: faces(X), "fewer points")
+    refused(lambda: faces(X[:, :5]), "faces", f"{most_faces(60, 5):,}")
     refused(lambda: sample_cells(X, 10**9), "1,000,000,000 directions")
     refused(lambda: cells(np.broadcast_to(1.0, (10**5, 100))), "as integers")
+    wide = np.repeat(rng.standard_normal((150, 150)), 2, axis=1)  # its rank would take long
+    refused(lambda: cells(wide), "10^45 cells", "rank 150")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "3,000,000" in line

@@ -58,8 +58,8 @@ def certify(
         run = None
 
     from tacit import show
-    from tacit.certify import certify as judge
-    from tacit.certify.weights import networks_in_file, networks_of_run
+    from tacit.certificates import certify as judge
+    from tacit.certificates.weights import networks_in_file, networks_of_run
 
     if run is not None:
         networks = networks_of_run(run.setting, run.data, run.params, run.members)

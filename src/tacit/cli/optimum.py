@@ -65,7 +65,7 @@ def optimum(
             raise BadInput("--proof is for networks with both signs; leave --signs out")
 
     from tacit import show
-    from tacit.certify import optimum as solve
+    from tacit.certificates import optimum as solve
 
     points = options.load(data)
     start = perf_counter()
@@ -73,7 +73,7 @@ def optimum(
         best = solve(points, alpha, train, width, output_weight, SIGNS[signs], progress)
     seconds = perf_counter() - start
     if proof is not None:
-        from tacit.certify import proof_of
+        from tacit.certificates import proof_of
 
         write_file(proof, proof_of(best)[0], force)
     if json:

@@ -19,7 +19,7 @@ from tacit.geometry.facts import facts, remarks
 
 # Predicates are shown in the order of this line.
 # isort: off
-from tacit.geometry import separability, pairs, position, lyu2021, xord
+from tacit.geometry import separability, pairs, position, lyu2021, one_sided, xord
 # isort: on
 
 __all__ = ["Geometry", "PREDICATES", "check"]

@@ -18,7 +18,7 @@ MOST_EXACT_ENTRIES = 20_000
 """Entries of X up to which a tie is decided by rational arithmetic."""
 
 
-def _largest_norm(view: View) -> float:
+def largest_norm(view: View) -> float:
     largest = float(view.norms.max())
     if largest == 0:
         raise NotDefined("every point is zero")
@@ -54,7 +54,7 @@ def assumption_A_1(view: View) -> Finding:
     Looked for on the arc from the max-margin separator to µ. A "no" is given only where A.2, which
     it implies (Lemma G.1), fails.
     """
-    largest = _largest_norm(view)
+    largest = largest_norm(view)
     if view.alpha == 0:
         raise NotDefined("needs α > 0 (say --activation leaky:0.5)")
     ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
@@ -90,7 +90,7 @@ def _A_1(view: View, w: np.ndarray, quick: bool = False) -> float:
 @predicate("lyu2021:assumptionA.2", "lyu2021 Assumption A.2")
 def assumption_A_2(view: View) -> Finding:
     """⟨µ, y_i x_i⟩ > (1−α)/(nα) Σ_j max{−⟨y_i x_i, y_j x_j⟩, 0} for all i."""
-    largest = _largest_norm(view)
+    largest = largest_norm(view)
     left = view.Z @ view.mu
     right = need_disagreement(view) / view.data.n
     # It holds exactly for α above this threshold, when every ⟨µ, y_i x_i⟩ is positive.
@@ -122,7 +122,7 @@ def _A_2_exactly(view: View, i: int) -> bool:
 
 def _norm_difference(view: View, direction: int) -> Finding:
     """‖µ⁺‖ − ‖µ⁻‖ with x⁺ = x for positive and αx for negative points, x⁻ the other way (6)."""
-    largest = _largest_norm(view)
+    largest = largest_norm(view)
     positive = (view.data.y == 1)[:, None]
     plus = np.where(positive, view.Z, view.alpha * view.Z).mean(axis=0)
     minus = np.where(positive, view.alpha * view.Z, view.Z).mean(axis=0)

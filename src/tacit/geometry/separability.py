@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tacit._words import count
-from tacit.geometry.base import Finding, NotDefined, View, predicate, row_norms
-from tacit.solvers.max_margin import MaxMargin, max_margin, support
+from tacit.geometry.base import Finding, NotDefined, View, predicate
+from tacit.solvers.family import SUPPORT_TOLERANCE, class_margin
+from tacit.solvers.max_margin import MaxMargin, max_margin
 from tacit.solvers.nearest_miss import nearest_miss
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
-
-SUPPORT_TOLERANCE = 1e-7
-"""A point whose margin is larger than the smallest by this share is no support example."""
 
 
 @predicate("linearly_separable", "lyu2021 Assumption 3.2")
@@ -67,26 +65,22 @@ def _miss(Z: np.ndarray, found: MaxMargin) -> float:
 
 
 def _support_spans(view: View, label: int, word: str) -> Finding:
-    points = view.of_class(label)
-    if len(points) == 0:
+    if len(view.of_class(label)) == 0:
         raise NotDefined(f"there is no {word} point")
-    found = max_margin(points)
     d = view.data.d
+    found = class_margin(view.data.X, view.data.y, label)
     if found.status == "not separable":
         note = f"no w has w·x ≥ 1 for every {word} point: there are no support examples"
         return Finding(False, -float(d), note)
-    if found.status == "undecided" or found.gap > SUPPORT_TOLERANCE:
+    if found.support is None or found.rank is None:
         return Finding(
             None, None, f"w is not known well enough to tell its {word} support examples"
         )
-    rows = points[support(points, found, SUPPORT_TOLERANCE)]
-    unit = rows / row_norms(rows)[:, None]
-    rank = int((np.linalg.svd(unit, compute_uv=False) > 1e-10).sum())
     note = (
-        f"{count(len(rows), 'support example')} (to {SUPPORT_TOLERANCE:g} of the margin) "
-        f"span {rank} of {d} dimensions"
+        f"{count(len(found.support), 'support example')} (to {SUPPORT_TOLERANCE:g} of the margin) "
+        f"span {found.rank} of {d} dimensions"
     )
-    return Finding(rank == d, float(rank - d), note)
+    return Finding(found.rank == d, float(found.rank - d), note)
 
 
 @predicate("positive_support_spans", "phuong2021 §2, Theorem 1")

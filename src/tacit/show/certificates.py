@@ -18,8 +18,8 @@ from tacit.show._console import console, plain_table, title
 
 if TYPE_CHECKING:
     from tacit._types import Dataset
-    from tacit.certify import Best, Certificate
-    from tacit.certify.optimum import Problem
+    from tacit.certificates import Best, Certificate
+    from tacit.certificates.optimum import Problem
     from tacit.verify import Verdict
 
 MOST_NEURONS = 12

@@ -29,7 +29,7 @@ def distinct_lines(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """(A, line, turn): row i is a positive multiple of turn[i] · A[line[i]], seen by signs.
 
     The rows of A are pairwise not parallel and oriented as the first of their kind; its columns
-    are independent and span what the columns of `rows` span. A row of zeros has turn 0.
+    span what those of `rows` span, up to factors. A row of zeros has turn 0.
     """
     factors = [math.gcd(*column) for column in rows.T.tolist()]
     rows = rows[:, [factor > 0 for factor in factors]]
@@ -41,33 +41,33 @@ def distinct_lines(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
         if not any(row):
             continue
         row = [value // factor for value, factor in zip(row, factors, strict=True)]
-        leading = next(value for value in row if value)
-        common = math.gcd(*row) * (1 if leading > 0 else -1)
+        side = 1 if next(value for value in row if value) > 0 else -1
+        common = side * math.gcd(*row)
         key = tuple(value // common for value in row)
         line[i] = lines.setdefault(key, len(lines))
-        side = 1 if leading > 0 else -1
         if line[i] == len(first):
             first.append(side)
         turn[i] = side * first[line[i]]
     signed = [[s * v for v in key] for key, s in zip(lines, first, strict=True)]
-    A = _as_objects(signed, (len(signed), len(factors)))
-    return _compact(A[:, independent_columns(A)]), line, turn
+    return _as_objects(signed, (len(signed), len(factors))), line, turn
 
 
-def independent_columns(A: np.ndarray) -> list[int]:
-    """As many columns as the rank, exactly; those that look most independent are taken first."""
+def rank_at_least(A: np.ndarray) -> int:
+    """A lower bound of the rank: the singular values that rounding cannot have made."""
     if not A.size:
-        return []
-    U = scaled_floats(A)
-    n, d = U.shape
-    if n >= d:
-        singular = np.linalg.svd(U, compute_uv=False)
-        if singular[-1] > 32 * n * EPS * singular[0]:
-            return list(range(d))
-    from scipy.linalg import qr
+        return 0
+    singular = np.linalg.svd(scaled_floats(A), compute_uv=False)
+    return int((singular > 32 * max(A.shape) * EPS * singular[0]).sum())
 
-    order = qr(U, mode="r", pivoting=True)[1].tolist()
-    return sorted(_pivots(A.tolist(), order))
+
+def with_full_rank(A: np.ndarray, at_least: int) -> np.ndarray:
+    """As many independent columns of A as its rank, exactly; `at_least` bounds it from below."""
+    if at_least < A.shape[1]:
+        from scipy.linalg import qr
+
+        order = qr(scaled_floats(A), mode="r", pivoting=True)[1].tolist()
+        A = A[:, sorted(_pivots(A.tolist(), order))]  # columns that look independent come first
+    return _compact(A)
 
 
 def _pivots(M: list[list[int]], order: list[int]) -> list[int]:

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit._types import BadInput
-from tacit.solvers._exact_signs import EPS, distinct_lines, integer_rows, restricted
+from tacit.solvers._exact_signs import (
+    EPS,
+    distinct_lines,
+    integer_rows,
+    rank_at_least,
+    restricted,
+    with_full_rank,
+)
 from tacit.solvers._packed_signs import gather, unpack, words_for
 from tacit.solvers._vertices import BLOCK, candidates
 
@@ -66,7 +73,7 @@ def sample_cells(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
     size = _bytes_needed(2 * count, n, n, False)
     if size > MOST_BYTES:
         raise TooManyCells(
-            f"{count:,} directions may meet as many cells of {n} points, which would take "
+            f"{_number(count)} directions may meet as many cells of {n} points, which would take "
             f"{_gib(size)}; {_gib(MOST_BYTES)} are allowed: take fewer directions or points"
         )
     words = gather(_sampled(X, count, np.random.default_rng(seed)), n, False)
@@ -118,11 +125,13 @@ def _integers(X: np.ndarray) -> np.ndarray:
 def _sign_vectors(rows: np.ndarray, zeros: bool, most: int | None = None) -> np.ndarray:
     """All cells, or with `zeros` all faces, of rows of integers."""
     A, line, turn = distinct_lines(rows)
+    at_least = rank_at_least(A)
+    if most is not None:  # first, since the rank of much data would take long
+        _refuse_more(len(A), at_least, rows, zeros, most)
+    A = with_full_rank(A, at_least)
     n, r = A.shape
     if most is not None:
-        count = _most_faces(n, r) if zeros else cover(n, r)
-        size = _bytes_needed(count, len(rows), n, zeros) + rows.size * BYTES_OF_INTEGER
-        _refuse(count, size, "sign vectors" if zeros else "cells", n, r, most)
+        _refuse_more(n, r, rows, zeros, most)
     if n == 0:
         return np.zeros((1, len(rows)), dtype=np.int8)
     half = gather(candidates(A, zeros), n, zeros)
@@ -152,14 +161,23 @@ def _bytes_needed(count: int, n: int, lines: int, zeros: bool) -> int:
     return count * n + count // 2 * (40 * words_for(lines, zeros) + 16) + 64 * BLOCK
 
 
-def _refuse(count: int, size: int, what: str, n: int, r: int, most: int) -> None:
+def _refuse_more(n: int, r: int, rows: np.ndarray, zeros: bool, most: int) -> None:
+    """Raise if n hyperplanes of rank r, seen from `rows`, may have too many cells or faces."""
+    count, what = cover(n, r), "cells"
+    if zeros and count <= most:
+        count, what = _most_faces(n, r), "faces"
+    size = _bytes_needed(count, len(rows), n, zeros) + rows.size * BYTES_OF_INTEGER
     if count > most or size > MOST_BYTES:
         raise TooManyCells(
-            f"{n} points in {r} dimensions can have {count:,} {what}, which would take "
+            f"{n} points of rank {r} can have {_number(count)} {what}, which would take "
             f"{_gib(size)}; {most:,} and {_gib(MOST_BYTES)} are allowed: take fewer points or "
             "dimensions, or sample"
         )
 
 
+def _number(count: int) -> str:
+    return f"{count:,}" if count < 10**15 else f"10^{math.log10(count):.0f}"
+
+
 def _gib(size: int) -> str:
-    return f"{size / 2**30:.3g} GiB"
+    return f"{size / 2**30:.3g} GiB" if size < 2**60 else f"{_number(size >> 30)} GiB"

@@ -7,13 +7,13 @@ nothing separates does not, so such a "no" is repeated on rows without α.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from tacit.solvers.farkas import EPS
-from tacit.solvers.max_margin import MaxMargin, Separability, max_margin, support
+from tacit.solvers.max_margin import TINY, MaxMargin, Separability, max_margin, support
 
 SUPPORT_TOLERANCE = 1e-7
 """A point whose margin is larger than the smallest by this share is no support example."""
@@ -61,16 +61,37 @@ class Par(Optimum):
 
     @property
     def boundary(self) -> np.ndarray | None:
-        """Unit vector along w − u (zero where they are equal).
+        """Unit vector along w − u; zero where nothing is known about it, as when w = u.
 
         For α > 0 the network σ(w·x) − σ(u·x) decides like it (sarussi2021 Corollary 6.1).
         """
+        apart = self._apart()
+        if apart is None:
+            return None
+        return apart / np.linalg.norm(apart) if self.boundary_error < np.pi else 0 * apart
+
+    @property
+    def boundary_error(self) -> float:
+        """Angle between `boundary` and the exact one at most; π where nothing is known.
+
+        Of points that satisfy the constraints, one with the value upper is no farther than
+        √(upper − lower) from the optimum.
+        """
+        apart = self._apart()
+        if apart is None or not (length := np.linalg.norm(apart)) > 0:
+            return np.pi
+        sine = math.sqrt(2 * (self.gap + 4 * EPS)) / length
+        return math.asin(sine) if sine < 1 else np.pi
+
+    def _apart(self) -> np.ndarray | None:
+        """(w − u)/√(‖w‖² + ‖u‖²); zero where these are too large for a float."""
         if self.w is None or self.u is None:
             return None
-        largest = max(np.abs(self.w).max(), np.abs(self.u).max())
-        apart = self.w / largest - self.u / largest
-        length = np.linalg.norm(apart)
-        return apart / length if length > 0 else apart
+        both = np.append(self.w, self.u)
+        if not np.isfinite(both).all():
+            return np.zeros(len(self.w))
+        w, u = np.split(both / np.abs(both).max(), 2)
+        return (w - u) / math.hypot(*w, *u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +151,9 @@ def par(X: np.ndarray, y: np.ndarray, alpha: float) -> Par:
     Z = y[:, None] * par_features(X, y, alpha)
     found = max_margin(Z)  # (7)
     # (w, u) ↦ (w − αu, u − αw) is invertible unless α = 1: each class may be separated by itself.
-    parts = [y == 1, y == -1] if alpha != 1 else [np.ones(len(y), dtype=bool)]
-    found = _without_alpha(found, X, [(y[:, None] * X)[part] for part in parts if part.any()])
+    parts = [np.flatnonzero(y == label) for label in (1, -1)] if alpha != 1 else [np.arange(len(y))]
+    parts = [part for part in parts if len(part)]
+    found = _without_alpha(found, y[:, None] * X, parts, np.ones(len(y)))
     both = _solution(found)
     w, u = (None, None) if both is None else np.split(both, 2)
     return Par(
@@ -154,30 +176,38 @@ def scaled_margin(
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     rows = y[:, None] * X
-    Z = np.where((y == sign)[:, None], rows, alpha * rows)
+    lengths = np.where(y == sign, 1.0, alpha)
+    Z = lengths[:, None] * rows
     found = max_margin(Z)
     if alpha > 0:  # then a w separates these iff it separates the points as they are
-        found = _without_alpha(found, X, [rows])
+        found = _without_alpha(found, rows, [np.arange(len(y))], lengths)
     chosen = _support(Z, found)
     return ScaledMargin(
         found.status, found.lower, found.upper, chosen, found.multipliers, found.direction
     )
 
 
-def _without_alpha(found: MaxMargin, X: np.ndarray, parts: list[np.ndarray]) -> MaxMargin:
-    """A "no" about rounded rows, asked again: the truth is no if one of the parts is inseparable."""
-    if found.status != "not separable":
+def _without_alpha(
+    found: MaxMargin, rows: np.ndarray, parts: list[np.ndarray], lengths: np.ndarray
+) -> MaxMargin:
+    """Without a margin, ask again: the truth is "no" iff one of these parts has none, too.
+
+    A proof for `rows` becomes one for rows of other `lengths`.
+    """
+    if found.status == "separable":
         return found
-    if any(max_margin(part).status == "not separable" for part in parts):
+    for part in parts:
+        other = max_margin(rows[part])
+        if other.status == "not separable":
+            multipliers = np.zeros(len(rows))
+            multipliers[part] = other.multipliers * (lengths.min() / lengths[part])
+            multipliers /= multipliers.sum()
+            return replace(found, status="not separable", upper=0.0, multipliers=multipliers)
+    if found.status == "undecided":
         return found
-    # Rows within rounding of these have no margin, so theirs is not more than the rounding.
-    return MaxMargin(
-        "undecided",
-        found.direction,
-        found.lower,
-        EPS * math.sqrt(X.shape[1]) * float(np.abs(X).max()),
-        found.multipliers,
-    )
+    # Rows within rounding of these have no margin, so theirs is not larger than the rounding.
+    rounding = EPS * math.sqrt(rows.shape[1]) * float(np.abs(rows).max()) + TINY * rows.shape[1]
+    return replace(found, status="undecided", upper=rounding)
 
 
 def _support(Z: np.ndarray, found: MaxMargin) -> np.ndarray | None:

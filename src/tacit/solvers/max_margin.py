@@ -7,7 +7,8 @@ For rows z_i = y_i x_i the two problems
 always have solutions, whatever the scale and whether or not the data is separable: the left value
 is the margin when it is positive, and 0 is in the convex hull of the rows when it is not. Any unit
 w bounds the margin from below and any λ bounds it from above, so no solver has to be believed:
-we compute both bounds ourselves, with the rounding error of the computation added.
+we compute both bounds ourselves, with the rounding error of the computation added. The error
+bounds are wide enough for entries of the rows that were themselves rounded once.
 """
 
 from __future__ import annotations

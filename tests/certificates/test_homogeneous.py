@@ -5,7 +5,7 @@ import pytest
 
 from helpers import refused
 from tacit._jax import jnp
-from tacit.certify import homogeneous_kkt, two_layer_kkt
+from tacit.certificates import homogeneous_kkt, two_layer_kkt
 from tacit.models.activation import phi
 from tacit.models.two_layer import TwoLayer
 from tacit.solvers.max_margin import max_margin

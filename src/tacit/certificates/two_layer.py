@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit._types import BadInput
 from tacit._words import count, near_miss
-from tacit.certify.kkt import (
+from tacit.certificates.kkt import (
     KKT,
     exponents_of,
     finite,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from tacit.certify import two_layer_kkt
+from tacit.certificates import two_layer_kkt
 from tacit.solvers.boxed_nnls import _active_set, _nnls
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit._types import BadInput
-from tacit.certify.kkt import (
+from tacit.certificates.kkt import (
     KKT,
     exponents_of,
     finite,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import refused
-from tacit.certify import two_layer_kkt
+from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.solvers.max_margin import max_margin
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.certify.kkt import KKT
-from tacit.certify.optimum import Progress, Train
-from tacit.certify.two_layer import two_layer_kkt
+from tacit.certificates.kkt import KKT
+from tacit.certificates.optimum import Progress, Train
+from tacit.certificates.two_layer import two_layer_kkt
 from tacit.solvers.convex_program import bracket, optimum
 from tacit.solvers.fixed_output import fixed_optimum
 from tacit.solvers.network import Neurons

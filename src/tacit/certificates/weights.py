@@ -11,7 +11,7 @@ import numpy as np
 from tacit._io import read_npz
 from tacit._types import BadInput, Dataset, Setting
 from tacit._words import near_miss
-from tacit.certify.optimum import Train
+from tacit.certificates.optimum import Train
 from tacit.models.activation import parse_activation
 
 MOST_WEIGHTS = 1 << 30
@@ -44,7 +44,7 @@ def networks_of_run(
     if setting.model != "two_layer":
         raise BadInput(
             f"certify speaks of two_layer networks; this run trained {setting.model} "
-            "(tacit.certify.homogeneous_kkt takes any homogeneous function)"
+            "(tacit.certificates.homogeneous_kkt takes any homogeneous function)"
         )
     alpha = parse_activation(setting.activation)
     return [

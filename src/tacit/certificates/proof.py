@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit._types import BadInput
-from tacit.certify.optimum import Best, Problem
+from tacit.certificates.optimum import Best, Problem
 from tacit.solvers.arrangements import cells
 from tacit.solvers.pricing import function, price
 from tacit.verify import Verdict, float_above, float_below, verify_bytes, write_proof

@@ -1,0 +1,155 @@
+"""`tacit optimum`, `certify` and `verify` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.cli import _run
+
+
+@pytest.fixture
+def tacit(capsys):
+    def call(*tokens: str) -> tuple[int, str, str]:
+        code = _run(list(tokens))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_optimum_keeps_its_contract(tacit) -> None:
+    code, out, err = tacit("optimum", "wang2022_f1", "--json")
+    found = json.loads(out)
+    assert code == 0 and err == "" and found["status"] == "certified"
+    assert found["objective"] == pytest.approx(1.2824322, abs=1e-7)
+    assert found["lower"] <= found["objective"] == found["upper"]
+    assert found["margin"] == pytest.approx(1 / (2 * found["objective"]))
+    assert len(found["dual"]) == 2 and found["patterns"] == 4 and found["seconds"] >= 0
+    for neuron in found["neurons"]:
+        assert abs(neuron["a"]) == pytest.approx(np.linalg.norm(neuron["w"]))
+    assert "certified" in tacit("optimum", "wang2022_f1")[1]
+
+
+def test_scaled_data_has_the_same_directions(tacit, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(8, 2)), np.where(np.arange(8) % 3 == 0, 1, -1)
+    found = {}
+    for factor in (1.0, 1e-8, 1e8):
+        np.savez(tmp_path / "data.npz", X=X * factor, y=y)
+        found[factor] = json.loads(tacit("optimum", str(tmp_path / "data.npz"), "--json")[1])
+        assert found[factor]["status"] == "certified"
+        assert found[factor]["objective"] * factor == pytest.approx(found[1.0]["objective"])
+
+
+@pytest.mark.parametrize("rows", ["1,0,1\n1,0,-1\n", "0,0,1\n1,1,-1\n", "1,2,1\n3,6,-1\n-1,1,1\n"])
+def test_what_no_network_fits(rows: str, tacit, tmp_path: Path) -> None:
+    """A contradiction, a zero row, two points on one ray: exit code 1, with a proof."""
+    (tmp_path / "data.csv").write_text("a,b,y\n" + rows)
+    proof = tmp_path / "proof"
+    data = str(tmp_path / "data.csv")
+    code, out, _ = tacit("optimum", data, "--json", "--proof", str(proof))
+    found = json.loads(out)
+    assert code == 1 and found["status"] == "infeasible"
+    assert found["objective"] is None and found["margin"] is None
+    code, out, _ = tacit("verify", str(proof), "--data", data, "--json")
+    assert code == 0 and json.loads(out)["infeasible"] is True
+    assert "no network" in tacit("verify", str(proof))[1]
+    code, out, _ = tacit("optimum", data)
+    assert code == 1 and "infeasible" in out
+
+
+def test_a_proof_is_written_checked_and_guarded(tacit, tmp_path: Path) -> None:
+    proof = str(tmp_path / "proof")
+    assert tacit("optimum", "xor", "--proof", proof)[0] == 0
+    code, out, _ = tacit("verify", proof, "--data", "xor", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["verified"] is True
+    assert found["lower"] <= 2 * np.sqrt(2) <= found["upper"]
+    assert found["upper"] - found["lower"] < 1e-12
+    assert "verified in exact arithmetic" in tacit("verify", proof)[1]
+    code, out, _ = tacit("verify", proof, "--data", "wang2022_f1", "--json")
+    assert code == 1 and "other points" in json.loads(out)["reason"]
+    code, _, err = tacit("optimum", "xor", "--proof", proof)
+    assert code == 2 and "already exists" in err
+    raw = bytearray(Path(proof).read_bytes())
+    place = raw.rindex(b"1")
+    raw[place : place + 1] = b"2"
+    Path(proof).write_bytes(raw)
+    code, out, _ = tacit("verify", proof)
+    assert code == 1 and "rejected" in out and "altered" in out
+
+
+@pytest.mark.parametrize(
+    "tokens, words",
+    [
+        (("optimum",), ("DATA",)),
+        (("optimum", "xor", "--activation", "leaky:2"), ("[0, 1)",)),
+        (("optimum", "xor", "--train", "first", "--width", "7"), ("--width 7", "even")),
+        (("optimum", "xor", "--signs", "+", "--proof", "p"), ("--signs",)),
+        (("optimum", "nothing.csv"), ("nothing.csv",)),
+        (("verify", "nothing.proof"), ("nothing.proof", "no such file")),
+        (("verify", "."), ("folder",)),
+        (("certify", "nothing.npz", "--data", "xor"), ("nothing.npz",)),
+        (("certify", "nothing.npz"), ("--data",)),
+        (("certify", "nothing.npz", "--data", "xor", "--tolerance", "0"), ("--tolerance",)),
+    ],
+)
+def test_bad_input_is_one_line(tokens, words, tacit, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = tacit(*tokens)
+    assert code == 2 and out == "" and err.count("\n") == 1
+    for word in words:
+        assert word in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_certify_weights_made_elsewhere(tacit, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.npz"
+    np.savez(weights, W=np.array([[3.0, 0.0], [-3.0, 0.0]]), a=np.array([3.0, -3.0]))
+    code, out, _ = tacit("certify", str(weights), "--data", "lyu2021_left", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["optimality"] == "certified"
+    assert found["margin"] == pytest.approx(0.25) and found["gap"] < 1e-9
+    assert set(found["kkt"]) >= {"stationarity", "feasibility", "complementarity"}
+    assert found["lower"] <= found["upper"]
+    np.savez(weights, W=np.array([[3.0, 1.0], [-3.0, 0.0]]), a=np.array([3.0, -3.0]))
+    code, out, _ = tacit("certify", str(weights), "--data", "lyu2021_left")
+    assert code == 1 and "Not a KKT point" in out
+
+
+@pytest.mark.parametrize(
+    "arrays, words",
+    [
+        ({"W": np.ones((2, 2))}, ("'a'", "W (m × d)")),
+        ({"W": np.ones((2, 3)), "a": np.ones(2)}, ("(2, 3)", "(m, 2)")),
+        ({"W": np.ones((2, 2)), "a": np.ones(3)}, ("(3,)",)),
+        ({"W": np.full((2, 2), np.nan), "a": np.ones(2)}, ("nan",)),
+        ({"W": np.array([["x", "y"]]), "a": np.ones(1)}, ("real numbers",)),
+        ({"W": np.zeros((2, 2)), "a": np.zeros(2)}, ("zero",)),
+    ],
+)
+def test_weights_that_do_not_fit(arrays, words, tacit, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.npz"
+    np.savez(weights, **arrays)
+    code, out, err = tacit("certify", str(weights), "--data", "xor")
+    assert code == 2 and out == "" and err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+def test_certify_a_run(tacit, tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    common = ("--width", "10", "--epochs", "200", "--runs", "2", "--out", run)
+    assert tacit("train", "lyu2021_left", *common)[0] == 0
+    code, out, _ = tacit("certify", run, "--json")
+    found = json.loads(out)
+    assert code == 1 and len(found["networks"]) == 2  # 200 steps are far from any limit
+    worst = max(one["kkt"]["stationarity"] for one in found["networks"])
+    assert found["kkt"]["stationarity"] == worst and found["optimality"] == "suboptimal"
+    assert "seed 1" in tacit("certify", run)[1]
+    code, _, err = tacit("certify", run, "--data", "xor")
+    assert code == 2 and "its own data" in err
