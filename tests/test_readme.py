@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tacit.cli import _run
@@ -14,8 +15,9 @@ README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 def test_the_python_example_runs(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(code, {})
-    slack, margin = capsys.readouterr().out.split("\n")[:2]
-    assert float(slack) > 0 and float(margin.strip("[]")) > 0
+    slack, best, margin, verdict = capsys.readouterr().out.strip().split("\n")
+    assert float(slack) > 0 and best.startswith("certified")
+    assert float(margin.strip("[]")) > 0 and "KKT point" in verdict
 
 
 COMMANDS = [
@@ -32,13 +34,19 @@ def test_there_are_commands():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
-    """With the files they speak of, and fewer epochs where the README does not say how many."""
+    """With the files they speak of, and fewer epochs where the README does not say how many.
+
+    These weights are no KKT point, and `certify` says so with exit code 1.
+    """
     monkeypatch.chdir(tmp_path)
     Path("points.csv").write_text("x1,x2,y\n1,2,1\n2,1,1\n-1,-2,-1\n")
     Path("iris.csv").write_text("5.1,3.5,setosa\n7.0,3.2,versicolor\n6.3,3.3,virginica\n")
-    if "--resume run" in command:
+    if "--resume run" in command or "certify run" in command:
         assert _run(shlex.split("train orthogonal:n=10,d=2 --epochs 5 --out run")) == 0
+    if "best.proof" in command and "verify" in command:
+        assert _run(shlex.split("optimum xor --proof best.proof")) == 0
+    np.savez("weights.npz", W=np.eye(2), a=np.ones(2))
     words = shlex.split(command)[1:]
     if words[0] == "train" and "--epochs" not in words and "--stop" not in words:
         words += ["--epochs", "5"]
-    assert _run(words) == 0, capsys.readouterr().err
+    assert _run(words) == int(words[0] == "certify"), capsys.readouterr().err
