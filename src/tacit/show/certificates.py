@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,17 +56,15 @@ def best(found: Best, seconds: float, proof: Path | None) -> None:
         for name, problem in _named(found):
             if problem.status == "infeasible":
                 rows = np.flatnonzero(problem.dual)
-                shown = ", ".join(map(str, rows[:MOST_NEURONS])) + (", …" if len(rows) > 12 else "")
-                screen.print(f"{escape(name)}the contradiction is in {_rows(len(rows))} {shown}")
+                shown = ", ".join(map(str, rows[:MOST_NEURONS]))
+                more = ", …" if len(rows) > MOST_NEURONS else ""
+                where = "row" if len(rows) == 1 else "rows"
+                screen.print(f"{escape(name)}the contradiction is in {where} {shown}{more}")
     else:
         _bounds(screen, found)
         for name, problem in _named(found):
             _neurons(screen, name, problem)
     screen.print(f"{seconds:.2f} s" + (f"; proof: {escape(str(proof))}" if proof else ""))
-
-
-def _rows(n: int) -> str:
-    return "row" if n == 1 else "rows"
 
 
 def _about(found: Best) -> str:
@@ -104,14 +103,17 @@ def _neurons(screen: Console, name: str, problem: Problem) -> None:
     )
     if len(problem.a) == 0:
         return
+    units: dict[tuple[float, ...], int] = {}  # with a fixed output layer, many are equal
+    for a, w in zip(problem.a.tolist(), problem.W.tolist(), strict=True):
+        units[(a, *w)] = units.get((a, *w), 0) + 1
     table = plain_table()
-    for heading in ("output weight a", "neuron w"):
-        table.add_column(heading, justify="right" if heading[0] == "o" else "left")
-    order = np.argsort(-np.abs(problem.a) * np.linalg.norm(problem.W, axis=1), kind="stable")
-    for k in order[:MOST_NEURONS]:
-        shown = ", ".join(f"{value:.6g}" for value in problem.W[k, :MOST_COORDINATES])
-        more = ", …" if problem.W.shape[1] > MOST_COORDINATES else ""
-        table.add_row(f"{problem.a[k]:.6g}", f"({shown}{more})")
+    for heading in ("units", "output weight a", "neuron w"):
+        table.add_column(heading, justify="left" if heading == "neuron w" else "right")
+    order = sorted(units, key=lambda unit: -units[unit] * abs(unit[0]) * math.hypot(*unit[1:]))
+    for unit in order[:MOST_NEURONS]:
+        shown = ", ".join(f"{value:.6g}" for value in unit[1 : 1 + MOST_COORDINATES])
+        more = ", …" if len(unit) > 1 + MOST_COORDINATES else ""
+        table.add_row(str(units[unit]), f"{unit[0]:.6g}", f"({shown}{more})")
     screen.print(table)
     if len(order) > MOST_NEURONS:
         screen.print(f"and {len(order) - MOST_NEURONS} more; --json has all of them")
