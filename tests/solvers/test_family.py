@@ -362,3 +362,14 @@ def test_many_rows_with_wrong_labels_are_proved_inseparable() -> None:
     data = generate("digits:classes=3/8")
     wrong = np.random.default_rng(0).random(data.n) < 0.1
     assert max_margin((data.y * np.where(wrong, -1, 1))[:, None] * data.X).status == "not separable"
+
+
+def test_rows_named_first_change_no_answer(rng: np.random.Generator) -> None:
+    for _ in range(60):
+        n, d = int(rng.integers(2, 60)), int(rng.integers(1, 6))
+        Z = rng.normal(size=(n, d)) + rng.choice([0.0, 1.0, 3.0])
+        first = rng.choice(n, int(rng.integers(1, n + 1)), replace=False)
+        plain, named = max_margin(Z), max_margin(Z, first)
+        assert named.status == plain.status
+        assert named.margin == pytest.approx(plain.margin, rel=1e-10)
+        assert named.multipliers.shape == (n,)
