@@ -49,7 +49,7 @@ def test_check_has_the_keys_scripts_rely_on(tacit):
     assert code == 0 and err == ""
     assert (found["n"], found["d"]) == (30, 3)
     assert found["linearly_separable"] is True and found["orthogonally_separable"] is True
-    assert found["symmetric"] is False and found["spike_free"] is None
+    assert found["symmetric"] is False and found["spike_free"] is False
     w = np.array(found["max_margin_direction"])
     assert np.linalg.norm(w) == pytest.approx(1)
     assert found["max_margin"] <= found["max_margin_upper"]

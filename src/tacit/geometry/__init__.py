@@ -17,9 +17,10 @@ from tacit._words import near_miss
 from tacit.geometry.base import PREDICATES, View
 from tacit.geometry.facts import facts, remarks
 
-# Predicates are shown in the order of this line.
+# Predicates are shown in the order of these lines.
 # isort: off
-from tacit.geometry import separability, pairs, position, lyu2021, one_sided, xord
+from tacit.geometry import separability, pairs, position, lyu2021, one_sided, xord, sarussi2021
+from tacit.geometry import wang2022
 # isort: on
 
 __all__ = ["Geometry", "PREDICATES", "check"]
