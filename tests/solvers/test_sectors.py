@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from helpers import refused
 from tacit.data.load import load
-from tacit.solvers import sectors
+from tacit.solvers._sector_climb import met as met_from
 from tacit.solvers.sectors import Direction, Extremal, extremal_directions, lemma_2
 
 Vector = tuple[Fraction, ...]
@@ -215,7 +215,7 @@ def test_whole_numbers_in_space(X: np.ndarray, seed: int, alpha: float) -> None:
         around = item.direction + 1e-4 * tangent
         around /= np.linalg.norm(around, axis=1)[:, None]
         assert (item.sign * G(X, c, alpha, around) < item.sign * item.value - 1e-11).all()
-    met = sectors._met(X, c, alpha, seed, 12) if X.any() else found
+    met = met_from(X, c, alpha, seed, 12) if X.any() else found
     for item in met.items:
         listed = found.positive if item.sign > 0 else found.negative
         assert item.doubtful or (directions(listed) @ item.direction).max() > 1 - 1e-12
@@ -323,7 +323,7 @@ def test_a_repeated_point_is_a_heavier_point(rng: np.random.Generator) -> None:
 
 def test_going_up_meets_only_maxima(rng: np.random.Generator) -> None:
     X, c = rng.normal(size=(25, 3)), rng.choice([-1.0, 1.0], 25)
-    every, met = extremal_directions(X, c), sectors._met(X, c, 0.0, 0, 100)
+    every, met = extremal_directions(X, c), met_from(X, c, 0.0, 0, 100)
     assert every.complete and not met.complete
     assert len(met.items) >= 0.6 * sum(item.sign * item.value > 0 for item in every.items)
     assert_consistent(met, X, c, 0.0)
