@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from helpers import refused
 from tacit.data.load import load
+from tacit.solvers import _sector_climb, _sector_faces, sectors
 from tacit.solvers._sector_climb import met as met_from
 from tacit.solvers.sectors import Direction, Extremal, extremal_directions, lemma_2
 
@@ -351,8 +352,8 @@ def test_many_dimensions(rng: np.random.Generator) -> None:
 
 def test_too_many_sectors(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     X, c = rng.normal(size=(20, 3)), rng.choice([-1.0, 1.0], 20)
-    monkeypatch.setattr(sectors, "MOST_ENTRIES", 2000)
-    monkeypatch.setattr(sectors, "LARGE", 10)
+    monkeypatch.setattr(_sector_faces, "MOST_ENTRIES", 2000)
+    monkeypatch.setattr(_sector_climb, "LARGE", 10)
     found = extremal_directions(X, c)
     assert found.items and not found.complete
     monkeypatch.undo()
@@ -434,6 +435,7 @@ def test_blocks(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> No
     X, c = rng.normal(size=(12, 3)), rng.choice([-1.0, 1.0], 12)
     plain = extremal_directions(X, c)
     monkeypatch.setattr(sectors, "BLOCK", 40)
+    monkeypatch.setattr(_sector_faces, "BLOCK", 40)
     parts = lemma_2(data.X, data.y)
     assert whole is not None and parts is not None
     assert (whole[0] == parts[0]).all() and (whole[1] == parts[1]).all()

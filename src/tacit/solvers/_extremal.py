@@ -45,7 +45,7 @@ class Extremal:
         return [item for item in self.items if item.sign < 0]
 
 
-def scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scaled_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows divided by powers of two, their largest entries in [½, 1); and the exponents."""
     exponents = np.frexp(np.abs(X).max(axis=1))[1]
     return np.ldexp(X, -exponents[:, None]), exponents
@@ -67,7 +67,7 @@ def unit_vector(w: np.ndarray) -> np.ndarray:
 
 def value_of(X: np.ndarray, c: np.ndarray, alpha: float, w: np.ndarray) -> float:
     """G(w)."""
-    rows, exponents = scaled(X)
+    rows, exponents = scaled_rows(X)
     t = rows @ w
     top = int(exponents[X.any(axis=1)].max())
     largest = float(np.abs(c).max())

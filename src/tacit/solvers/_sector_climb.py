@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.solvers._exact_signs import EPS
-from tacit.solvers._extremal import (
-    NEAR,
-    Direction,
-    Extremal,
-    in_order,
-    scaled,
-    value_of,
-)
+from tacit.solvers._extremal import NEAR, Direction, Extremal, in_order, scaled_rows, value_of
+from tacit.solvers.arrangements import cells
 from tacit.solvers.pricing import climb
 
 LARGE = 1_000_000
@@ -25,7 +19,7 @@ MOST_SIGNS = 10
 
 def met(X: np.ndarray, c: np.ndarray, alpha: float, seed: int, starts: int) -> Extremal:
     """Up and down from several directions."""
-    rows, exponents = scaled(X)
+    rows, exponents = scaled_rows(X)
     norms = np.linalg.norm(rows, axis=1)
     used = norms > 0
     U = rows / np.where(used, norms, 1.0)[:, None]

@@ -17,7 +17,7 @@ from tacit.solvers._extremal import (
     Direction,
     Extremal,
     in_order,
-    scaled,
+    scaled_rows,
     unit_vector,
     value_of,
 )
@@ -44,7 +44,7 @@ def in_three(X: np.ndarray) -> Flat | None:
     """X in at most three dimensions, if it is."""
     n, d = X.shape
     used = X.any(axis=0)
-    scaled, exponents = scaled(X)
+    scaled, exponents = scaled_rows(X)
     mixed = scaled.T @ np.random.default_rng(0).standard_normal((n, 8))
     left, singular, _ = np.linalg.svd(mixed, full_matrices=False)
     basis = left[:, singular > FLAT * singular[0]].T

@@ -29,9 +29,10 @@ import numpy as np
 
 from tacit._types import BadInput
 from tacit.solvers._exact_signs import EPS, integer_rows
-from tacit.solvers._extremal import BLOCK, Direction, Extremal, scaled
+from tacit.solvers._extremal import BLOCK, Direction, Extremal, scaled_rows
 from tacit.solvers._sector_climb import met
 from tacit.solvers._sector_faces import enumerated, in_three
+from tacit.solvers.arrangements import TooManyCells
 
 __all__ = ["Direction", "Extremal", "extremal_directions", "lemma_2"]
 
@@ -84,7 +85,7 @@ def lemma_2(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | Non
 
 def _signs_of_products(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """The signs of x_i·x_j, exactly, for blocks of rows i and all j."""
-    scaled = scaled(X)[0]
+    scaled = scaled_rows(X)[0]
     n, d = X.shape
     step = max(1, BLOCK // n)
     for start in range(0, n, step):
