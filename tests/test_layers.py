@@ -16,7 +16,7 @@ LAYERS = [
     ("cli",),
     ("show",),
     ("plots",),
-    ("geometry", "train"),
+    ("geometry", "train", "flow"),
     ("measures", "certificates"),
     ("data", "models", "losses"),
     ("solvers", "verify"),

@@ -1,0 +1,216 @@
+"""One stage: while the weights p of the points are held fixed, neurons move in closed form.
+
+With a fixed pull g (the sum over the walls a neuron is not in, projected on those it slides along)
+
+    w' = a g,   a' = g·w:      w∥ = ĝ·w and a turn hyperbolically at the rate ‖g‖, w⊥ stays,
+
+(first layer only: w moves on a straight line), so the time at which each neuron meets each wall is
+known exactly. There it crosses, or slides: both sides push it into the wall, which takes
+a·(κ₊ − κ₋) < 0. Where it leans on several walls the velocity is the shortest in Clarke's
+subdifferential, a box-constrained least-squares problem; walls whose multiplier is at its bound
+are released. Neurons do not feel each other during a stage, so each runs on its own clock.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.flow.state import AT_WALL, State
+
+MOST_EVENTS = 2000
+"""Of one neuron in one stage; more means that floating point cannot tell what happens."""
+
+
+TIE = 1e-10
+"""Velocities up to this share of the pulls they are the sum of are none."""
+
+
+class Undecided(Exception):
+    """The message says what could not be told."""
+
+
+def advance(state: State, c: np.ndarray, time: float) -> None:
+    """Move the state by `time` with c_i = p_i y_i held fixed; its events are appended."""
+    plus, minus = state.walls.pulls(c)
+    none = TIE * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
+    left = np.full(len(state.a), float(time))
+    velocity = state.pull(plus, minus)
+    for k in sliding(state):
+        velocity[k] = _settle(state, k, plus, minus)
+    moving = np.flatnonzero(np.linalg.norm(velocity, axis=1) > none)
+    for _ in range(MOST_EVENTS):
+        if len(moving) == 0:
+            return
+        times, wall = _next_wall(state, moving, velocity[moving], left[moving])
+        step = np.minimum(times, left[moving])
+        _move(state, moving, velocity[moving], step)
+        hit = np.flatnonzero(times < left[moving])
+        left[moving] -= step
+        moving, wall = moving[hit], wall[hit]
+        crossed = _cross(state, moving, wall, velocity, plus - minus)
+        for k, met in zip(moving[~crossed].tolist(), wall[~crossed].tolist(), strict=True):
+            _meet(state, k, met, plus, minus)
+            velocity[k] = _settle(state, k, plus, minus)
+        moving = moving[np.linalg.norm(velocity[moving], axis=1) > none]
+    raise Undecided("a neuron meets walls without end")
+
+
+def velocities(state: State, c: np.ndarray) -> np.ndarray:
+    """w_k'/a_k of every neuron, along the walls it slides in."""
+    g = state.pull(*state.walls.pulls(c))
+    for k in sliding(state):
+        g[k] = projected(state, k, g[k])
+    return g
+
+
+def sliding(state: State) -> list[int]:
+    """Neurons that slide along a wall."""
+    return np.flatnonzero((state.side == 0).any(axis=1)).tolist()
+
+
+def _next_wall(
+    state: State, rows: np.ndarray, g: np.ndarray, left: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """When each neuron meets its next wall, and which; inf when not in the time that is left."""
+    lengths = np.linalg.norm(state.W[rows], axis=1)
+    unit = np.maximum(np.hypot(lengths, state.a[rows]), 1e-300)
+    W, a = state.W[rows] / unit[:, None], state.a[rows] / unit
+    side, walls = state.side[rows], state.walls.e.T
+    gamma = np.linalg.norm(g, axis=1)
+    ghat = g / np.maximum(gamma, 1e-300)[:, None]
+    t, s = W @ walls, ghat @ walls
+    rate = s * a[:, None]  # of t, over ‖g‖
+    if state.both:
+        along = (ghat * W).sum(axis=1)
+        cosh, sinh = np.cosh(gamma * left), np.sinh(gamma * left)
+        last = t + s * (along * (cosh - 1) + a * sinh)[:, None]
+        turns = rate * s * (along * sinh + a * cosh)[:, None] < 0
+    else:
+        last = t + rate * (gamma * left)[:, None]
+        turns = np.zeros(t.shape, dtype=bool)
+    at = np.abs(t) <= AT_WALL * (lengths / unit)[:, None]
+    k, wall = np.nonzero((at | turns | (side * last < 0) | (side * t < 0)) & (side != 0))
+    with np.errstate(all="ignore"):
+        if state.both:
+            leaving = at[k, wall] & (side * rate > 0)[k, wall]
+            when = _hyperbolic(t[k, wall], s[k, wall], along[k], a[k], leaving) / gamma[k]
+        else:
+            when = -t[k, wall] / (rate[k, wall] * gamma[k])
+            when[~(when > 0) | at[k, wall]] = np.inf
+    ahead = side[k, wall]
+    inside = at[k, wall]
+    wrong = (inside & (ahead * rate[k, wall] < 0)) | (~inside & (ahead * t[k, wall] < 0))
+    when[wrong] = 0.0
+    when[np.isnan(when)] = np.inf
+    order = np.lexsort((when, k))
+    first = order[np.unique(k[order], return_index=True)[1]]
+    times, met = np.full(len(rows), np.inf), np.zeros(len(rows), dtype=int)
+    times[k[first]], met[k[first]] = when[first], wall[first]
+    return times, met
+
+
+def _hyperbolic(
+    t: np.ndarray, s: np.ndarray, along: np.ndarray, a: np.ndarray, leaving: np.ndarray
+) -> np.ndarray:
+    """The first τ > 0 with t⊥ + s (w∥ cosh τ + a sinh τ) = 0: a quadratic equation for e^τ."""
+    rest = t - s * along
+    A, C = s * (along + a) / 2, s * (along - a) / 2
+    root = np.sqrt(rest * rest - 4 * A * C)  # NaN: no root
+    half = -(rest + np.where(rest >= 0, root, -root)) / 2
+    first = np.full(t.shape, np.inf)
+    for E in (half / A, C / half):
+        later = (E > 1) & np.isfinite(E) & ~(leaving & (np.abs(E - 1) < 1e-9))
+        first = np.where(later & (E < first), E, first)
+    return np.log(first)
+
+
+def _move(state: State, rows: np.ndarray, g: np.ndarray, step: np.ndarray) -> None:
+    W, a = state.W[rows], state.a[rows]
+    if not state.both:
+        state.W[rows] = W + g * (a * step)[:, None]
+        return
+    gamma = np.linalg.norm(g, axis=1)
+    ghat = g / np.maximum(gamma, 1e-300)[:, None]
+    along = (ghat * W).sum(axis=1)
+    cosh, sinh = np.cosh(gamma * step), np.sinh(gamma * step)
+    versine = 2 * np.sinh(gamma * step / 2) ** 2  # cosh − 1
+    state.W[rows] = W + ghat * (versine * along + sinh * a)[:, None]
+    state.a[rows] = a * cosh + along * sinh
+
+
+def _cross(
+    state: State, rows: np.ndarray, wall: np.ndarray, velocity: np.ndarray, jump: np.ndarray
+) -> np.ndarray:
+    """Most neurons that meet a wall just cross it; True for those that did."""
+    before = state.side[rows, wall].astype(float)
+    beyond = velocity[rows] - (before * jump[wall])[:, None] * state.walls.e[wall]
+    on = state.a[rows] * (beyond * state.walls.e[wall]).sum(axis=1) * -before > 0
+    crossed = on & (state.side[rows] != 0).all(axis=1)
+    velocity[rows[crossed]] = beyond[crossed]
+    state.side[rows[crossed], wall[crossed]] *= -1
+    state.events += [
+        (k, met, "cross")
+        for k, met in zip(rows[crossed].tolist(), wall[crossed].tolist(), strict=True)
+    ]
+    return crossed
+
+
+def _meet(state: State, k: int, wall: int, plus: np.ndarray, minus: np.ndarray) -> None:
+    """Neuron k is in this wall now: it crosses, or begins to slide."""
+    before = int(state.side[k, wall])
+    if state.a[k] * (plus[wall] - minus[wall]) >= 0:  # refraction: it goes on as it came
+        state.side[k, wall] = -before
+        state.events.append((k, wall, "cross"))
+        return
+    state.side[k, wall] = -before
+    beyond = projected(state, k, state.pull_of(k, plus, minus))
+    if state.a[k] * (state.walls.e[wall] @ beyond) * -before > 0:
+        state.events.append((k, wall, "cross"))
+    else:
+        state.side[k, wall] = 0
+        state.events.append((k, wall, "slide"))
+
+
+def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
+    """The velocity of neuron k over a_k; walls that cannot hold it are released."""
+    g = state.pull_of(k, plus, minus)
+    on = np.flatnonzero(state.side[k] == 0)
+    if len(on) == 0:
+        return g
+    E = state.walls.e[on]
+    low, high = np.minimum(plus, minus)[on], np.maximum(plus, minus)[on]
+    kappa = _box(E, g, low, high)
+    # At its bound a wall is left if the velocity really leads away from it.
+    away = np.abs(E @ (g + kappa @ E)) > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
+    for j in np.flatnonzero(away):
+        upper = kappa[j] - low[j] > high[j] - kappa[j]
+        at_plus = (plus[on[j]] == high[j]) == bool(upper)
+        state.side[k, on[j]] = 1 if at_plus else -1
+        state.events.append((k, int(on[j]), "release"))
+    held = on[~away]
+    if len(held):  # stay in the walls exactly
+        E = state.walls.e[held]
+        state.W[k] -= E.T @ np.linalg.lstsq(E @ E.T, E @ state.W[k], rcond=1e-12)[0]
+    return projected(state, k, state.pull_of(k, plus, minus))
+
+
+def projected(state: State, k: int, g: np.ndarray) -> np.ndarray:
+    """Vectors (the last axis) without their parts across the walls in which neuron k slides."""
+    on = np.flatnonzero(state.side[k] == 0)
+    if len(on) == 0:
+        return g
+    E = state.walls.e[on]
+    return g - (g @ E.T) @ np.linalg.pinv(E @ E.T, rcond=1e-12) @ E
+
+
+def _box(E: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """κ in [low, high] that makes ‖g + Eᵀκ‖ smallest."""
+    if len(E) == 1:
+        return np.clip(-(E @ g), low, high)
+    from scipy.optimize import lsq_linear
+
+    free = np.linalg.lstsq(E @ E.T, -(E @ g), rcond=1e-12)[0]
+    if ((free > low) & (free < high)).all():
+        return free
+    width = np.maximum(high - low, 1e-300)
+    return lsq_linear(E.T, -g, (low, low + width), method="bvls", tol=1e-14).x

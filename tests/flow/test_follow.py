@@ -1,0 +1,120 @@
+"""The flow against gradient descent with tiny steps, and what the exact flow must keep."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit._jax import jax, jnp
+from tacit.data import load
+from tacit.flow.follow import Path, follow
+from tacit.solvers.max_margin import max_margin
+
+LN10 = math.log(10)
+
+
+def random_net(seed: int, n: int, m: int, size: float, d: int = 2):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), rng.choice([-1, 1], n)
+    W = rng.normal(size=(m, d))
+    W *= size / np.linalg.norm(W, axis=1)[:, None]
+    return X, y, W, size * rng.choice([-1.0, 1.0], m)
+
+
+def descent(X, y, alpha, W, a, step: float, times: np.ndarray) -> list[np.ndarray]:
+    """Gradient descent on the sum of logistic losses; its weights at the given times."""
+
+    def body(_, weights):
+        W, a = weights
+        t = X @ W.T
+        slopes = jnp.where(t > 0, 1.0, alpha)
+        pull = y * jax.nn.sigmoid(-y * ((slopes * t) @ a))
+        return W + step * a[:, None] * ((slopes * pull[:, None]).T @ X), a + step * (
+            (slopes * t).T @ pull
+        )
+
+    run = jax.jit(lambda W, a, k: jax.lax.fori_loop(0, k, body, (W, a)))
+    found, done = [], 0
+    for time in times:
+        steps = int(round(time / step))
+        W, a = run(W, a, steps - done)
+        done = steps
+        found.append(np.concatenate([np.asarray(W).ravel(), np.asarray(a)]))
+    return found
+
+
+def kinds(path: Path) -> set[str]:
+    return {event.what for event in path.events}
+
+
+@pytest.mark.parametrize("seed, alpha", [(1, 0.3), (3, 0.3), (4, 0.0), (5, 0.3), (6, 0.0)])
+def test_gradient_descent_goes_the_same_way(seed: int, alpha: float) -> None:
+    X, y, W, a = random_net(seed, 3 + seed % 3, 2 + seed % 3, 0.05)
+    path = follow(X, y, alpha, W, a, log_L_end=-2.0, seconds=60)
+    moments = [m for m in path.moments[1:] if 1 < math.exp(m.log_t) < 25]
+    times = np.array([math.exp(m.log_t) for m in moments])
+    compared = descent(X, y, alpha, W, a, 2e-5, times)
+    assert len(times) >= 5
+    for moment, other in zip(moments, compared, strict=True):
+        z = np.concatenate([moment.state.W.ravel(), moment.state.a])
+        distance = np.linalg.norm(z / np.linalg.norm(z) - other / np.linalg.norm(other))
+        assert distance < 2e-3  # steps of relative error 1e-5, many of them, and descent's own
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_what_the_flow_keeps(alpha: float) -> None:
+    """‖w_k‖² − a_k² stays, the loss falls, and neurons stay on the side they are said to be on."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(16, 2))
+    y = np.sign(X[:, 0]).astype(int)
+    _, _, W, a = random_net(2, 16, 40, 1e-4)
+    path = follow(X, y, alpha, W, a)
+    assert path.end == "reached" and path.last.log_L <= -1000 * LN10
+    assert path.drift < 1e-13 and kinds(path) >= {"cross", "slide", "release"}
+    losses = [moment.log_L for moment in path.moments]
+    assert all(after <= before + 1e-9 for before, after in zip(losses, losses[1:], strict=False))
+    state = path.last.state
+    t = state.W @ state.walls.e.T / np.linalg.norm(state.W, axis=1)[:, None]
+    assert (t * state.side > -1e-12).all() and np.abs(t[state.side == 0]).max(initial=0) < 1e-12
+
+
+def test_orthogonally_separable_data_ends_at_the_two_max_margin_vectors() -> None:
+    """phuong2021 Thm. 1; from weights of 1e-12, and as close as 1/log(1/L) lets it be."""
+    data = load("orthogonal:n=40,d=3")
+    _, _, W, a = random_net(0, 1, 20, 1e-12, 3)
+    path = follow(data.X, data.y, 0.0, W, a)
+    assert path.end == "reached"
+    state = path.last.state
+    for label in (1, -1):
+        w = max_margin(data.X[data.y == label]).direction
+        mine = state.W[(np.sign(state.a) == label) & (state.W @ w > 0)]
+        heavy = mine[np.linalg.norm(mine, axis=1) > 1e-3 * np.linalg.norm(mine, axis=1).max()]
+        cosines = heavy @ w / np.linalg.norm(heavy, axis=1)
+        assert np.arccos(np.clip(cosines.min(), -1, 1)) < 0.02
+
+
+def test_opposite_points_share_a_wall() -> None:
+    """On symmetric data the early pull has no kink, so no neuron sticks (lyu2021 (40))."""
+    data = load("symmetric:n=10,d=2")
+    _, _, W, a = random_net(1, 1, 10, 1e-6)
+    path = follow(data.X, data.y, 0.2, W, a, log_L_end=-50.0)
+    assert path.end == "reached"
+    early = [event for event in path.events if event.s < path.moments[5].s]
+    assert all(event.what == "cross" for event in early)
+    assert len(path.last.state.walls.e) == data.n // 2
+
+
+def test_dead_and_stuck_networks_are_named() -> None:
+    X, y = np.array([[1.0, 0.0], [0.9, 0.1]]), np.array([1, 1])
+    dead = follow(X, y, 0.0, np.array([[-1.0, 0.0]]), np.array([1.0]))
+    assert dead.end == "dead"
+    contradiction = follow(
+        np.array([[1.0, 0.0], [1.0, 0.0]]),
+        np.array([1, -1]),
+        0.0,
+        np.array([[0.1, 0.2]]),
+        np.ones(1),
+    )
+    assert contradiction.end == "rest" and contradiction.last.log_L > 0
