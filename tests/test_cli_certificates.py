@@ -95,7 +95,9 @@ def test_a_proof_is_written_checked_and_guarded(tacit, tmp_path: Path) -> None:
         (("verify", "."), ("folder",)),
         (("certify", "nothing.npz", "--data", "xor"), ("nothing.npz",)),
         (("certify", "nothing.npz"), ("--data",)),
-        (("certify", "nothing.npz", "--data", "xor", "--tolerance", "0"), ("--tolerance",)),
+        (("verify", "nothing.proof", "--bias", "1"), ("--data",)),
+        (("optimum", "xor", "--width", "7"), ("--width", "--train first")),
+        (("optimum", "xor", "--output-weight", "2"), ("--output-weight", "--train first")),
     ],
 )
 def test_bad_input_is_one_line(tokens, words, tacit, tmp_path: Path, monkeypatch) -> None:
@@ -139,6 +141,20 @@ def test_weights_that_do_not_fit(arrays, words, tacit, tmp_path: Path) -> None:
     assert code == 2 and out == "" and err.count("\n") == 1
     for word in words:
         assert word in err
+
+
+def test_a_tolerance_has_limits(tacit, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.npz"
+    np.savez(weights, W=np.eye(2), a=np.ones(2))
+    for tolerance in ("0", "1e-15", "1"):
+        code, _, err = tacit("certify", str(weights), "--data", "xor", "--tolerance", tolerance)
+        assert code == 2 and "tolerance" in err
+
+
+def test_the_allowed_signs_are_said(tacit) -> None:
+    code, out, _ = tacit("optimum", "xor", "--signs", "+", "--json")
+    assert code == 1 and json.loads(out)["signs"] == [1]
+    assert "positive output weights only" in tacit("optimum", "xor", "--signs", "+")[1]
 
 
 def test_certify_a_run(tacit, tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ class Best:
     """With a fixed output layer: units of each sign …"""
     output_weight: float | None
     """… and its weights' size."""
+    signs: tuple[int, ...]
+    """Signs of output weights that were allowed."""
     problems: tuple[Problem, ...]
 
     @property
@@ -79,7 +81,12 @@ class Best:
     def margin(self) -> tuple[float, float]:
         """Bounds of the widest normalised margin q_min/‖θ‖^L; 0 when no network fits."""
         factor = 2.0 if self.train == "both" else 1.0
-        return 1 / (factor * self.upper), 1 / (factor * self.lower)
+        return inverse(factor * self.upper), inverse(factor * self.lower)
+
+
+def inverse(value: float) -> float:
+    """1/value, and inf for 0."""
+    return 1 / value if value > 0 else math.inf
 
 
 def optimum(
@@ -97,6 +104,8 @@ def optimum(
     the first layer only, `width` units of output weight ±`output_weight`, half of each sign.
     `signs` are the signs of output weights that are allowed (both layers only).
     """
+    if not 0 <= alpha < 1:
+        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
     if train == "first":
         _check_fixed(width, output_weight, signs)
     labels = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
@@ -114,6 +123,7 @@ def optimum(
         train,
         width // 2 if fixed else None,
         output_weight if fixed else None,
+        tuple(signs),
         tuple(problems),
     )
 

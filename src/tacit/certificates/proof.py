@@ -21,7 +21,13 @@ SIGNS = np.array(["-", "0", "+"])
 
 
 def proof_of(best: Best) -> tuple[bytes, Verdict]:
-    """The bytes of the proof file, and what they prove; BadInput when there is nothing to prove."""
+    """The bytes of the proof file, and what they prove; BadInput when there is nothing to prove.
+
+    Where the arrangement was too large to enumerate, the file may prove a smaller lower bound than
+    `best` has: it uses the bound by subsets only.
+    """
+    if len(best.signs) == 1:
+        raise BadInput("a proof is about networks with both signs of output weights")
     if any(problem.status != "infeasible" and len(problem.a) == 0 for problem in best.problems):
         raise BadInput("--proof: no network that fits was found, so there is nothing to prove yet")
     content: dict[str, Any] = {
@@ -64,8 +70,8 @@ def _problem(best: Best, problem: Problem) -> dict[str, Any]:
 
 def _multipliers(best: Best, problem: Problem) -> list[dict[str, Any]]:
     rows = np.flatnonzero(problem.dual)
-    X, scale = best.data.X[rows], float(np.abs(best.data.X[rows]).max())
-    X = X / scale
+    X = best.data.X[rows]
+    X = np.ldexp(X, -int(np.frexp(np.abs(X).max())[1]))  # a power of two: ties stay ties
     all_cells = cells(X)
     found = []
     for s in (1, -1):

@@ -8,15 +8,18 @@ from typing import Literal
 
 import numpy as np
 
+from tacit._types import BadInput
 from tacit.certificates.kkt import KKT
-from tacit.certificates.optimum import Progress, Train
+from tacit.certificates.optimum import Progress, Train, inverse
 from tacit.certificates.two_layer import two_layer_kkt
 from tacit.solvers.convex_program import bracket, optimum
 from tacit.solvers.fixed_output import fixed_optimum
 from tacit.solvers.network import Neurons
 
-Optimality = Literal["certified", "suboptimal", "bounded"]
+Optimality = Literal["certified", "suboptimal", "bounded", "infeasible"]
 
+SMALLEST_TOLERANCE = 1e-12
+"""The margin of the weights is computed without a bound of its rounding error, which is smaller."""
 TOLERANCE = 1e-6
 """Residuals of the KKT conditions and shortfalls of the margin up to this count as none."""
 
@@ -33,7 +36,7 @@ class Certificate:
     that fits the labels."""
     optimality: Optimality
     """certified: the margin is the widest, up to the tolerance; suboptimal: a network with a wider
-    margin exists; bounded: neither was proved."""
+    margin exists; bounded: neither was proved; infeasible: no network fits the labels."""
 
     @property
     def margin(self) -> float:
@@ -53,19 +56,22 @@ class Certificate:
         """One sentence."""
         if self.kkt.feasibility > 0:
             return "Not a KKT point: it does not give every training point its label."
-        wider = f"the widest margin is {self.lower:.6g}, this one is {self.margin:.6g}"
         if not self.is_kkt:
             residual = max(self.kkt.stationarity, self.kkt.complementarity)
-            return f"Not a KKT point: the residual is {residual:.1e}; {wider}."
+            return f"Not a KKT point: the residual is {residual:.1e}; {self._wider}."
         if self.optimality == "certified":
-            return (
-                f"A KKT point and the global optimum (its margin is at most {self.gap:.1e} short)."
-            )
+            return f"A KKT point and the global optimum (at most {self.gap:.1e} short of it)."
         if self.optimality == "suboptimal":
-            return f"A KKT point, not the global optimum: {wider} ({self.gap:.2%} short)."
-        return (
-            f"A KKT point; whether it is the global optimum is open: {self.gap:.2%} are not proved."
-        )
+            return f"A KKT point, not the global optimum: {self._wider}."
+        return f"A KKT point; whether it is the global optimum is open: {self._wider}."
+
+    @property
+    def _wider(self) -> str:
+        if self.upper - self.lower <= self.tolerance * self.upper:
+            widest = f"the widest margin of all is {self.lower:.6g}"
+        else:
+            widest = f"the widest margin of all is between {self.lower:.6g} and {self.upper:.6g}"
+        return f"{widest}, this one is {self.margin:.6g}"
 
 
 def certify(
@@ -79,13 +85,19 @@ def certify(
     progress: Progress | None = None,
 ) -> Certificate:
     """The certificate of the two-layer network f(x) = Σ a_k φ(w_k·x) on data with labels ±1."""
+    if not SMALLEST_TOLERANCE <= tolerance < 1:
+        raise BadInput(
+            f"the tolerance {tolerance} must be at least {SMALLEST_TOLERANCE} and below 1"
+        )
     kkt = two_layer_kkt(W, a, X, y, alpha, train)
     W, a, X = (np.asarray(array, dtype=float) for array in (W, a, X))
     y = np.asarray(y)
-    limits = _both if train == "both" else _first
-    lower, upper = limits(W, a, X, y, alpha, kkt, tolerance, progress)
+    if train == "both":
+        lower, upper = _both(W, a, X, y, alpha, kkt, tolerance, progress)
+    else:
+        lower, upper = _first(a, X, y, alpha, progress)
     lower = max(lower, kkt.margin)
-    optimality: Optimality = "bounded"
+    optimality: Optimality = "infeasible" if upper == 0 else "bounded"
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
         optimality = "certified"
     elif kkt.margin < (1 - tolerance) * lower:
@@ -109,20 +121,13 @@ def _both(
         net = Neurons(W[live] * np.abs(a[live])[:, None], np.sign(a[live]).astype(int))
         own = bracket(X, y, alpha, net, kkt.multipliers)
         if own.gap <= tolerance:
-            return 1 / (2 * own.upper), 1 / (2 * own.lower)
+            return inverse(2 * own.upper), inverse(2 * own.lower)
     best = optimum(X, y, alpha, progress=progress)
-    return 1 / (2 * best.upper), 1 / (2 * best.lower)
+    return inverse(2 * best.upper), inverse(2 * best.lower)
 
 
 def _first(
-    W: np.ndarray,
-    a: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
-    kkt: KKT,
-    tolerance: float,
-    progress: Progress | None,
+    a: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float, progress: Progress | None
 ) -> tuple[float, float]:
     """The same for a fixed output layer; when it is not ±v, half of each, only some of it is known.
 
@@ -135,4 +140,4 @@ def _first(
         return 0.0, math.inf
     best = fixed_optimum(X, y, alpha, max(counts), v, progress)
     even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
-    return (1 / best.upper if even else 0.0), 1 / best.lower
+    return (inverse(best.upper) if even else 0.0), inverse(best.lower)

@@ -44,10 +44,9 @@ def certify(
     json
         One JSON object on standard output.
     """
-    if not 0 < tolerance < 1:
-        raise BadInput(f"--tolerance {tolerance} must be between 0 and 1")
     if weights.is_dir():
-        if data is not None or activation is not None or train is not None:
+        given = data is not None or activation is not None or train is not None
+        if given or options != DataOptions():
             raise BadInput("a run folder has its own data and setting; leave these options out")
         from tacit.train import load
 

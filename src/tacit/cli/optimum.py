@@ -6,6 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
+from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, print_json
 
 SIGNS = {"both": (1, -1), "+": (1,), "-": (-1,)}
@@ -19,8 +20,8 @@ def optimum(
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
     activation: str = "relu",
     train: Literal["both", "first"] = "both",
-    width: int = 100,
-    output_weight: float = 1.0,
+    width: int | None = None,
+    output_weight: float | None = None,
     signs: Literal["both", "+", "-"] = "both",
     proof: Path | None = None,
     force: bool = False,
@@ -40,9 +41,9 @@ def optimum(
     train
         Layers that may be chosen: both (then any width), or the first only.
     width
-        With --train first: the number of units, half of them with weight +V, half with −V.
+        With --train first: the number of units (100), half with weight +V, half with −V.
     output_weight
-        With --train first: V.
+        With --train first: V (1).
     signs
         Signs of the output weights that are allowed.
     proof
@@ -55,10 +56,14 @@ def optimum(
         One JSON object on standard output.
     """
     from tacit._io import check_writable, write_file
-    from tacit._types import BadInput
     from tacit.models.activation import parse_activation
 
     alpha = parse_activation(activation)
+    for name, value in (("--width", width), ("--output-weight", output_weight)):
+        if train == "both" and value is not None:
+            raise BadInput(
+                f"{name} plays no part when both layers are free; it needs --train first"
+            )
     if proof is not None:
         check_writable(proof, force, folder=False)
         if signs != "both":
@@ -70,14 +75,29 @@ def optimum(
     points = options.load(data)
     start = perf_counter()
     with show.bounds_progress(hidden=json) as progress:
-        best = solve(points, alpha, train, width, output_weight, SIGNS[signs], progress)
+        best = solve(
+            points,
+            alpha,
+            train,
+            100 if width is None else width,
+            1.0 if output_weight is None else output_weight,
+            SIGNS[signs],
+            progress,
+        )
     seconds = perf_counter() - start
+    proved, failure = None, None
     if proof is not None:
         from tacit.certificates import proof_of
 
-        write_file(proof, proof_of(best)[0], force)
+        try:
+            raw, proved = proof_of(best)
+            write_file(proof, raw, force)
+        except Exception as error:  # what was found is shown all the same
+            proved, failure = None, error
     if json:
-        print_json(show.best_as_json(best, seconds))
+        print_json(show.best_as_json(best, seconds, proved))
     else:
-        show.best(best, seconds, proof)
+        show.best(best, seconds, proof, proved)
+    if failure is not None:
+        raise failure
     return int(best.status == "infeasible")

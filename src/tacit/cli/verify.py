@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, print_json
 
 
@@ -35,6 +36,8 @@ def verify(
     from tacit import show
     from tacit.verify import about, verify
 
+    if data is None and options != DataOptions():
+        raise BadInput("--labels, --bias and --test say how --data is read; there is no --data")
     found = verify(file)
     if data is not None:
         found = about(found, options.load(data))

@@ -46,7 +46,7 @@ def bounds_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | N
         )
 
 
-def best(found: Best, seconds: float, proof: Path | None) -> None:
+def best(found: Best, seconds: float, proof: Path | None, proved: Verdict | None) -> None:
     """The summary of `tacit optimum`."""
     screen = console()
     screen.print(title(found.data))
@@ -64,13 +64,22 @@ def best(found: Best, seconds: float, proof: Path | None) -> None:
         _bounds(screen, found)
         for name, problem in _named(found):
             _neurons(screen, name, problem)
-    screen.print(f"{seconds:.2f} s" + (f"; proof: {escape(str(proof))}" if proof else ""))
+    screen.print(f"{seconds:.2f} s")
+    if proved is not None:
+        screen.print(f"proof: {escape(str(proof))}")
+        if proved.lower is not None and float(proved.lower) < (1 - 1e-9) * found.lower:
+            screen.print(
+                f"[yellow]note[/] the file proves less: the objective is at least "
+                f"{float(proved.lower):.10g} (the arrangement is too large to be enumerated)"
+            )
 
 
 def _about(found: Best) -> str:
     kind = "ReLU" if found.alpha == 0 else f"Leaky ReLU (α = {found.alpha:g})"
     if found.train == "both":
-        return f"{kind} networks of every width, both layers free"
+        sign = {1: "positive", -1: "negative"}[found.signs[0]]
+        only = f", {sign} output weights only" if len(found.signs) == 1 else ""
+        return f"{kind} networks of every width, both layers free{only}"
     return (
         f"{kind} networks with {found.units} units of output weight +{found.output_weight:g} and "
         f"{found.units} of −{found.output_weight:g}, first layer free"
@@ -94,7 +103,7 @@ def _bounds(screen: Console, found: Best) -> None:
 
 def _neurons(screen: Console, name: str, problem: Problem) -> None:
     support = int((problem.dual > 0).sum())
-    cells = "no arrangement was needed"
+    cells = "their arrangement was not enumerated"
     if problem.cells is not None:
         cells = f"proved on all {count(problem.cells, 'cell')} of their arrangement"
     screen.print(
@@ -119,7 +128,7 @@ def _neurons(screen: Console, name: str, problem: Problem) -> None:
         screen.print(f"and {len(order) - MOST_NEURONS} more; --json has all of them")
 
 
-def best_as_json(found: Best, seconds: float) -> dict[str, Any]:
+def best_as_json(found: Best, seconds: float, proved: Verdict | None = None) -> dict[str, Any]:
     """The contract of `tacit optimum --json`."""
     binary = found.data.binary
     names = [None] if binary else list(found.data.classes)
@@ -138,6 +147,9 @@ def best_as_json(found: Best, seconds: float) -> dict[str, Any]:
             "classes": names if not binary else None,
             "alpha": found.alpha,
             "train": found.train,
+            "units": found.units,
+            "output_weight": found.output_weight,
+            "signs": list(found.signs),
             "status": found.status,
             "objective": found.upper,
             "lower": found.lower,
@@ -148,6 +160,7 @@ def best_as_json(found: Best, seconds: float) -> dict[str, Any]:
             "neurons": neurons,
             "dual": duals[0] if binary else duals,
             "patterns": cells[0] if binary else cells,
+            "proof": None if proved is None else verdict_as_json(proved),
             "seconds": seconds,
         }
     )
@@ -222,7 +235,10 @@ def verdict(found: Verdict) -> None:
         return
     about = f"{count(found.n, 'point')} in {count(found.d, 'dimension')}"
     kind = "ReLU" if found.alpha == 0 else f"Leaky ReLU, α = {found.alpha:g}"
-    screen.print(f"[bold green]verified[/] in exact arithmetic: {about}, {kind}, {found.train}")
+    layers = "both layers"
+    if found.train == "first":
+        layers = f"{found.units} units of output weight ±{found.output_weight:g} each"
+    screen.print(f"[bold green]verified[/] in exact arithmetic: {about}, {kind}, {layers}")
     if found.infeasible:
         screen.print("no network of this kind, however wide, fits these labels")
         return
@@ -249,6 +265,8 @@ def verdict_as_json(found: Verdict) -> dict[str, Any]:
             "d": found.d,
             "alpha": found.alpha,
             "train": found.train,
+            "units": found.units,
+            "output_weight": found.output_weight,
             "cells": found.cells,
         }
     )

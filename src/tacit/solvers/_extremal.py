@@ -51,9 +51,6 @@ def scaled_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.ldexp(X, -exponents[:, None]), exponents
 
 
-# --- Up to three dimensions: every sector --------------------------------------------------------
-
-
 def in_order(found: list[Direction]) -> list[Direction]:
     return sorted(found, key=lambda item: (-item.sign, -item.sign * item.value))
 

@@ -265,6 +265,3 @@ def _decided(lines: _Lines, signs: np.ndarray) -> np.ndarray | None:
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     turns = ((1, 2), (2, 0), (0, 1))
     return np.array([a[i] * b[j] - a[j] * b[i] for i, j in turns], dtype=object)
-
-
-# --- Any dimension: what is met when going up ----------------------------------------------------

@@ -13,6 +13,9 @@ from tacit._words import printable
 MOST_BITS = 100_000
 """The common denominator of the fractions in one list may be this long."""
 
+MOST_BITS_IN_ALL = 1 << 29
+"""So may all numerators over it together."""
+
 _FRACTION = re.compile(r"(-?[0-9]{1,4000})(?:/([0-9]{1,4000}))?", re.ASCII)
 
 
@@ -29,6 +32,10 @@ def fractions(values: list[Any], where: str) -> list[int]:
             common = math.lcm(common, q)
             if common.bit_length() > MOST_BITS:
                 raise Rejected(f"{where}: the common denominator has more than {MOST_BITS} bits")
+    if len(pairs) * common.bit_length() > MOST_BITS_IN_ALL:
+        raise Rejected(
+            f"{where}: {len(pairs):,} fractions with a denominator this long are too many"
+        )
     return [p * (common // q) for p, q in pairs]
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit._types import BadInput
 from tacit.verify.exact import Budget
 
+MOST_VECTORS = 2000
+"""Their products are all held in memory."""
 MOST_SETS = 20_000
 """Open sets that are looked at; what is left then counts with its bound."""
 
@@ -18,6 +21,9 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
     it is surely in if even the worst of these leave it positive, surely out if even the best leave
     it negative. Otherwise both are tried, unless the bound says that neither can win.
     """
+    if len(terms) > MOST_VECTORS:
+        count = f"{len(terms):,} support points; at most {MOST_VECTORS:,} are taken"
+        raise BadInput(f"{where} has {count}")
     A = terms @ terms.T
     best = 0
     left_over = 0
@@ -26,8 +32,7 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
         if not open_sets:
             return max(best, left_over)
         inside, gain, undecided = open_sets.pop()
-        budget.take(len(undecided) ** 2 + 1, f"{where}: sets of support points")
-        inside, gain, undecided = _decide(A, inside, gain, undecided)
+        inside, gain, undecided = _decide(A, inside, gain, undecided, budget, where)
         best = max(best, inside)
         if not undecided or inside + _most(A, gain, undecided) <= best:
             continue
@@ -40,10 +45,16 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
 
 
 def _decide(
-    A: np.ndarray, inside: int, gain: np.ndarray, undecided: list[int]
+    A: np.ndarray,
+    inside: int,
+    gain: np.ndarray,
+    undecided: list[int],
+    budget: Budget,
+    where: str,
 ) -> tuple[int, np.ndarray, list[int]]:
     """Put in and leave out what is sure."""
     while undecided:
+        budget.take(4 * len(undecided) ** 2, f"{where}: sets of support points")
         pairs = A[np.ix_(undecided, undecided)]
         own = np.diag(pairs)
         own_gain = gain[undecided]
@@ -59,7 +70,7 @@ def _decide(
         among = A[np.ix_(joins, joins)]
         inside += int(gain[joins].sum() + among.sum() - np.diag(among).sum())
         gain = gain + 2 * A[:, joins].sum(axis=1)
-        undecided = [i for i in undecided if i not in set(joins)]
+        undecided = [i for i, is_in in zip(undecided, surely_in, strict=True) if not is_in]
     return inside, gain, undecided
 
 
