@@ -89,12 +89,12 @@ def test_a_proof_is_written_checked_and_guarded(tacit, tmp_path: Path) -> None:
         (("optimum",), ("DATA",)),
         (("optimum", "xor", "--activation", "leaky:2"), ("[0, 1)",)),
         (("optimum", "xor", "--train", "first", "--width", "7"), ("--width 7", "even")),
-        (("optimum", "xor", "--signs", "+", "--proof", "p"), ("--signs",)),
+        (("optimum", "xor", "--signs", "positive", "--proof", "p"), ("--signs",)),
         (("optimum", "nothing.csv"), ("nothing.csv",)),
         (("verify", "nothing.proof"), ("nothing.proof", "no such file")),
         (("verify", "."), ("folder",)),
         (("certify", "nothing.npz", "--data", "xor"), ("nothing.npz",)),
-        (("certify", "nothing.npz"), ("--data",)),
+        (("certify", "nothing.npz"), ("no such",)),
         (("verify", "nothing.proof", "--bias", "1"), ("--data",)),
         (("optimum", "xor", "--width", "7"), ("--width", "--train first")),
         (("optimum", "xor", "--output-weight", "2"), ("--output-weight", "--train first")),
@@ -143,6 +143,29 @@ def test_weights_that_do_not_fit(arrays, words, tacit, tmp_path: Path) -> None:
         assert word in err
 
 
+def test_weights_rounded_to_float32_are_the_same_point(tacit, tmp_path: Path) -> None:
+    """Points that lie on a neuron's boundary are then beside it, by rounding."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(12, 2))
+    np.savez(tmp_path / "data.npz", X=X, y=np.where(np.arange(12) % 3 == 0, 1, -1))
+    data = str(tmp_path / "data.npz")
+    found = json.loads(tacit("optimum", data, "--json")[1])
+    W = np.array([neuron["w"] for neuron in found["neurons"]], dtype=np.float32)
+    a = np.array([neuron["a"] for neuron in found["neurons"]], dtype=np.float32)
+    np.savez(tmp_path / "weights.npz", W=W, a=a)
+    words = ("certify", str(tmp_path / "weights.npz"), "--data", data, "--json")
+    code, out, _ = tacit(*words, "--tolerance", "1e-5")
+    assert code == 0 and json.loads(out)["optimality"] == "certified"
+    assert json.loads(out)["kkt"]["boundary"] > 0
+
+
+def test_a_proof_does_not_replace_the_data(tacit, tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,y\n1,2,1\n-1,2,-1\n")
+    code, _, err = tacit("optimum", str(data), "--proof", str(data), "--force")
+    assert code == 2 and "the data itself" in err and data.read_text().startswith("a,b,y")
+
+
 def test_a_tolerance_has_limits(tacit, tmp_path: Path) -> None:
     weights = tmp_path / "weights.npz"
     np.savez(weights, W=np.eye(2), a=np.ones(2))
@@ -152,9 +175,9 @@ def test_a_tolerance_has_limits(tacit, tmp_path: Path) -> None:
 
 
 def test_the_allowed_signs_are_said(tacit) -> None:
-    code, out, _ = tacit("optimum", "xor", "--signs", "+", "--json")
+    code, out, _ = tacit("optimum", "xor", "--signs", "positive", "--json")
     assert code == 1 and json.loads(out)["signs"] == [1]
-    assert "positive output weights only" in tacit("optimum", "xor", "--signs", "+")[1]
+    assert "positive output weights only" in tacit("optimum", "xor", "--signs", "positive")[1]
 
 
 def test_certify_a_run(tacit, tmp_path: Path) -> None:

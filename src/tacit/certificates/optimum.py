@@ -75,7 +75,9 @@ class Best:
 
     @property
     def gap(self) -> float:
-        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
+        if not (math.isfinite(self.upper) and self.upper > 0):
+            return 1.0
+        return (self.upper - self.lower) / self.upper
 
     @property
     def margin(self) -> tuple[float, float]:
@@ -97,12 +99,14 @@ def optimum(
     output_weight: float = 1.0,
     signs: Sequence[int] = (1, -1),
     progress: Progress | None = None,
+    seconds: float = math.inf,
 ) -> Best:
     """The network with the widest margin, with a lower and an upper bound of the optimum.
 
     With both layers trained, networks of every width are allowed and `width` plays no part; with
     the first layer only, `width` units of output weight ±`output_weight`, half of each sign.
-    `signs` are the signs of output weights that are allowed (both layers only).
+    `signs` are the signs of output weights that are allowed (both layers only). After about
+    `seconds` (for each class) what has been proved is returned.
     """
     if not 0 <= alpha < 1:
         raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
@@ -112,9 +116,10 @@ def optimum(
     problems = []
     for one in labels:
         if train == "both":
-            problems.append(_both(one.y, solve(one.X, one.y, alpha, signs, progress=progress)))
+            best = solve(one.X, one.y, alpha, signs, progress=progress, seconds=seconds)
+            problems.append(_both(one.y, best))
         else:
-            found = fixed_optimum(one.X, one.y, alpha, width // 2, output_weight, progress)
+            found = fixed_optimum(one.X, one.y, alpha, width // 2, output_weight, progress, seconds)
             problems.append(_first(one.y, found))
     fixed = train == "first"
     return Best(
@@ -138,7 +143,7 @@ def _check_fixed(width: int, output_weight: float, signs: Sequence[int]) -> None
 
 
 def _both(y: np.ndarray, found: Optimum) -> Problem:
-    lengths = np.sqrt(np.linalg.norm(found.net.V, axis=1))  # balanced: ‖w_k‖ = |a_k|
+    lengths = np.sqrt([math.hypot(*v) for v in found.net.V.tolist()])  # balanced: ‖w_k‖ = |a_k|
     return Problem(
         y,
         found.status,

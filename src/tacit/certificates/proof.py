@@ -15,7 +15,7 @@ from tacit._types import BadInput
 from tacit.certificates.optimum import Best, Problem
 from tacit.solvers.arrangements import cells
 from tacit.solvers.pricing import function, price
-from tacit.verify import Verdict, float_above, float_below, verify_bytes, write_proof
+from tacit.verify import MOST_BYTES, Verdict, float_above, float_below, verify_bytes, write_proof
 
 SIGNS = np.array(["-", "0", "+"])
 
@@ -48,7 +48,10 @@ def proof_of(best: Best) -> tuple[bytes, Verdict]:
         raise AssertionError(f"the proof does not hold: {verdict.reason}")
     if verdict.lower is not None and verdict.upper is not None:
         content |= {"lower": float_below(verdict.lower), "upper": float_above(verdict.upper)}
-    return write_proof(content), verdict
+    raw = write_proof(content)
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"the proof has {len(raw):,} bytes; at most {MOST_BYTES:,} can be verified")
+    return raw, verdict
 
 
 def _problem(best: Best, problem: Problem) -> dict[str, Any]:

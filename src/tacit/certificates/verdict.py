@@ -21,7 +21,7 @@ Optimality = Literal["certified", "suboptimal", "bounded", "infeasible"]
 SMALLEST_TOLERANCE = 1e-12
 """The margin of the weights is computed without a bound of its rounding error, which is smaller."""
 TOLERANCE = 1e-6
-"""Residuals of the KKT conditions and shortfalls of the margin up to this count as none."""
+"""Residuals, shortfalls of the margin and sines of angles to a kink up to this count as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +83,20 @@ def certify(
     train: Train = "both",
     tolerance: float = TOLERANCE,
     progress: Progress | None = None,
+    seconds: float = math.inf,
 ) -> Certificate:
     """The certificate of the two-layer network f(x) = Σ a_k φ(w_k·x) on data with labels ±1."""
     if not SMALLEST_TOLERANCE <= tolerance < 1:
         raise BadInput(
             f"the tolerance {tolerance} must be at least {SMALLEST_TOLERANCE} and below 1"
         )
-    kkt = two_layer_kkt(W, a, X, y, alpha, train)
+    kkt = two_layer_kkt(W, a, X, y, alpha, train, boundary=tolerance)
     W, a, X = (np.asarray(array, dtype=float) for array in (W, a, X))
     y = np.asarray(y)
     if train == "both":
-        lower, upper = _both(W, a, X, y, alpha, kkt, tolerance, progress)
+        lower, upper = _both(W, a, X, y, alpha, kkt, tolerance, progress, seconds)
     else:
-        lower, upper = _first(a, X, y, alpha, progress)
+        lower, upper = _first(a, X, y, alpha, progress, seconds)
     lower = max(lower, kkt.margin)
     optimality: Optimality = "infeasible" if upper == 0 else "bounded"
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
@@ -114,20 +115,28 @@ def _both(
     kkt: KKT,
     tolerance: float,
     progress: Progress | None,
+    seconds: float,
 ) -> tuple[float, float]:
     """Bounds of the widest margin; the weights' own λ is tried first (wang2022 Thm. 3)."""
     if kkt.holds(tolerance):
         live = (a != 0) & W.any(axis=1)
-        net = Neurons(W[live] * np.abs(a[live])[:, None], np.sign(a[live]).astype(int))
+        with np.errstate(all="ignore"):
+            V = (W[live] / np.abs(W).max()) * (np.abs(a[live]) / np.abs(a).max())[:, None]
+        net = Neurons(V, np.sign(a[live]).astype(int))
         own = bracket(X, y, alpha, net, kkt.multipliers)
         if own.gap <= tolerance:
             return inverse(2 * own.upper), inverse(2 * own.lower)
-    best = optimum(X, y, alpha, progress=progress)
+    best = optimum(X, y, alpha, progress=progress, seconds=seconds)
     return inverse(2 * best.upper), inverse(2 * best.lower)
 
 
 def _first(
-    a: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float, progress: Progress | None
+    a: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    progress: Progress | None,
+    seconds: float,
 ) -> tuple[float, float]:
     """The same for a fixed output layer; when it is not ±v, half of each, only some of it is known.
 
@@ -138,6 +147,6 @@ def _first(
     v = float(np.abs(a).max())
     if not v > 0:
         return 0.0, math.inf
-    best = fixed_optimum(X, y, alpha, max(counts), v, progress)
+    best = fixed_optimum(X, y, alpha, max(counts), v, progress, seconds)
     even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
     return (inverse(best.upper) if even else 0.0), inverse(best.lower)

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from cyclopts import App, Parameter, convert
 
 from tacit import __version__
-from tacit._types import Dataset
+from tacit._types import BadInput, Dataset
 from tacit._words import count, printable
 
 
@@ -62,3 +62,8 @@ def print_json(value: Any) -> None:
 
 def warn(message: str) -> None:
     print(f"tacit: {printable(message)}", file=sys.stderr)
+
+
+def need_seconds(seconds: float) -> None:
+    if not seconds > 0:
+        raise BadInput(f"--seconds {seconds:g} must be positive")

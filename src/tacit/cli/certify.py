@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Literal
 
 from tacit._types import BadInput
-from tacit.cli._app import DataOptions, app, print_json
+from tacit.cli._app import DataOptions, app, need_seconds, print_json
 
 
 @app.command
@@ -20,6 +20,7 @@ def certify(
     activation: str | None = None,
     train: Literal["both", "first"] | None = None,
     tolerance: float = 1e-6,
+    seconds: float = 60.0,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -38,12 +39,16 @@ def certify(
     train
         With a .npz file: the layers that were trained, both unless told otherwise.
     tolerance
-        Residuals and shortfalls of the margin up to this count as none.
+        Residuals, shortfalls of the margin, and sines of the angles between a neuron's boundary and
+        a point on it, up to this, count as none.
+    seconds
+        Stop looking for better networks after about that long (for each network).
     seed
         Accepted by every command; nothing here is random.
     json
         One JSON object on standard output.
     """
+    need_seconds(seconds)
     if weights.is_dir():
         given = data is not None or activation is not None or train is not None
         if given or options != DataOptions():
@@ -52,6 +57,8 @@ def certify(
 
         run = load(weights)
     else:
+        if not weights.exists():
+            raise BadInput(f"{weights}: there is no such run folder or .npz file")
         if data is None:
             raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
         run = None
@@ -71,7 +78,7 @@ def certify(
     found = []
     with show.bounds_progress(hidden=json) as progress:
         for one in networks:
-            found.append(judge(*one.arrays, one.alpha, one.train, tolerance, progress))
+            found.append(judge(*one.arrays, one.alpha, one.train, tolerance, progress, seconds))
     seconds = perf_counter() - start
     names = [one.name for one in networks]
     if json:

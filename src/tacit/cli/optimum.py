@@ -7,9 +7,9 @@ from time import perf_counter
 from typing import Literal
 
 from tacit._types import BadInput
-from tacit.cli._app import DataOptions, app, print_json
+from tacit.cli._app import DataOptions, app, need_seconds, print_json
 
-SIGNS = {"both": (1, -1), "+": (1,), "-": (-1,)}
+SIGNS = {"both": (1, -1), "positive": (1,), "negative": (-1,)}
 
 
 @app.command
@@ -22,7 +22,8 @@ def optimum(
     train: Literal["both", "first"] = "both",
     width: int | None = None,
     output_weight: float | None = None,
-    signs: Literal["both", "+", "-"] = "both",
+    signs: Literal["both", "positive", "negative"] = "both",
+    seconds: float = 60.0,
     proof: Path | None = None,
     force: bool = False,
     seed: int = 0,
@@ -30,7 +31,7 @@ def optimum(
 ) -> int:
     """The widest margin any network can have on this data, with a proof. No training.
 
-    Exit code 1 when no network fits the labels.
+    Exit code 1 when no network fits the labels, or none was found.
 
     Parameters
     ----------
@@ -46,6 +47,8 @@ def optimum(
         With --train first: V (1).
     signs
         Signs of the output weights that are allowed.
+    seconds
+        Stop looking after about that long (for each class); the bounds found so far hold.
     proof
         Write the proof to this file; `tacit verify` checks it in exact arithmetic.
     force
@@ -64,8 +67,11 @@ def optimum(
             raise BadInput(
                 f"{name} plays no part when both layers are free; it needs --train first"
             )
+    need_seconds(seconds)
     if proof is not None:
         check_writable(proof, force, folder=False)
+        if any(proof.resolve() == Path(part).resolve() for part in data.split(",")):
+            raise BadInput(f"--proof {proof} is the data itself; choose another name")
         if signs != "both":
             raise BadInput("--proof is for networks with both signs; leave --signs out")
 
@@ -83,6 +89,7 @@ def optimum(
             1.0 if output_weight is None else output_weight,
             SIGNS[signs],
             progress,
+            seconds,
         )
     seconds = perf_counter() - start
     proved, failure = None, None
@@ -100,4 +107,4 @@ def optimum(
         show.best(best, seconds, proof, proved)
     if failure is not None:
         raise failure
-    return int(best.status == "infeasible")
+    return int(best.upper == float("inf"))

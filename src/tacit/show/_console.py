@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,8 @@ class _Console(Console):
 
 
 def console() -> Console:
-    return _Console(highlight=False)
+    """As wide as the terminal; lines are not broken in files and pipes."""
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
 
 
 def plain_table() -> Table:

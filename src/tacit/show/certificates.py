@@ -27,6 +27,7 @@ MOST_NEURONS = 12
 """Neurons shown, the largest first, and coordinates of each."""
 MOST_COORDINATES = 6
 SENTENCES = {
+    "none": "bounded: no network that fits was found; whether there is one is open",
     "certified": "certified: this is the widest margin of all, up to the gap",
     "bounded": "bounded: the widest margin of all is between the two bounds",
     "infeasible": "infeasible: no network of this kind, however wide, fits these labels (proved)",
@@ -51,7 +52,8 @@ def best(found: Best, seconds: float, proof: Path | None, proved: Verdict | None
     screen = console()
     screen.print(title(found.data))
     screen.print(_about(found))
-    screen.print(f"[bold]{SENTENCES[found.status]}[/]")
+    none = found.status != "infeasible" and math.isinf(found.upper)
+    screen.print(f"[bold]{SENTENCES['none' if none else found.status]}[/]")
     if found.status == "infeasible":
         for name, problem in _named(found):
             if problem.status == "infeasible":
@@ -81,8 +83,8 @@ def _about(found: Best) -> str:
         only = f", {sign} output weights only" if len(found.signs) == 1 else ""
         return f"{kind} networks of every width, both layers free{only}"
     return (
-        f"{kind} networks with {found.units} units of output weight +{found.output_weight:g} and "
-        f"{found.units} of −{found.output_weight:g}, first layer free"
+        f"{kind} networks with {count(found.units or 0, 'unit')} of output weight "
+        f"+{found.output_weight:g} and as many of −{found.output_weight:g}, first layer free"
     )
 
 
@@ -237,7 +239,7 @@ def verdict(found: Verdict) -> None:
     kind = "ReLU" if found.alpha == 0 else f"Leaky ReLU, α = {found.alpha:g}"
     layers = "both layers"
     if found.train == "first":
-        layers = f"{found.units} units of output weight ±{found.output_weight:g} each"
+        layers = f"{count(found.units or 0, 'unit')} of each output weight ±{found.output_weight:g}"
     screen.print(f"[bold green]verified[/] in exact arithmetic: {about}, {kind}, {layers}")
     if found.infeasible:
         screen.print("no network of this kind, however wide, fits these labels")

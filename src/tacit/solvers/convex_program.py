@@ -30,6 +30,7 @@ Status = Literal["certified", "bounded", "heuristic", "infeasible"]
 
 TOLERANCE = 1e-8
 """A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
+LARGEST = float(np.finfo(float).max)
 MOST_ROUNDS = 200
 MOST_STALLED = 4
 """Rounds without progress after which what has been proved is returned."""
@@ -64,50 +65,94 @@ def optimum(
     signs: Sequence[int] = (1, -1),
     budget: Budget = "sum",
     progress: Callable[[float, float], None] | None = None,
+    seconds: float = math.inf,
+    target: float | None = None,
 ) -> Optimum:
     """The best network for the rows of X with labels y = ±1.
 
     `signs` are the output weights' signs that are allowed. With the budget `pair` the objective is
     √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²), which bounds networks whose output layer is fixed. `progress` hears
-    the lower and upper bound after every round.
+    the lower and upper bound after every round. The search ends when the gap is closed, when no
+    progress is made, after about `seconds`, or when it is known on which side of `target` the
+    objective lies.
     """
-    proof = no_network_fits(X, y, alpha, signs)
-    if proof is not None:
-        return _none(X, proof)
-    scale = math.ldexp(1.0, math.frexp(float(np.abs(X).max(initial=1e-300)))[1])
-    search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget)
+    known = _without_search(X, no_network_fits(X, y, alpha, signs))
+    if known is not None:
+        return known
+    scale = power_of_two(X)
+    if X.shape[1] > len(X):  # only the span of the points matters
+        Q, R = np.linalg.qr((X / scale).T)
+        flat = optimum(R.T * scale, y, alpha, signs, budget, progress, seconds, target)
+        net = Neurons(flat.net.V @ Q.T, flat.net.sign)
+        return bracket(X, y, alpha, net, flat.dual, signs, budget)
+    search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
+    search.begin_with_a_line()
     stalled, precision = 0, 1e-5
     for _ in range(MOST_ROUNDS):
+        if search.hopeless:
+            break
         before = search.gap
         missing = search.round(precision)
         if progress is not None:
-            progress(1 / (search.bound * scale), 1 / (search.margin * scale or math.inf))
+            upper = 1 / search.margin / scale if search.margin > 0 else math.inf
+            progress(1 / search.bound / scale, upper)
         precision = min(max(1e-3 * missing, 1e-10), 1e-5)
         stalled = 0 if missing > 0 or search.gap < 0.9 * before else stalled + 1
         if search.gap <= TOLERANCE / 10 or stalled == (MOST_STALLED if search.cells else 1):
             break
+        if search.left < 0 or _decided(search, scale, target):
+            break
+    search.any_network()
     return _answer(search, scale)
 
 
-def _none(X: np.ndarray, proof: Proof) -> Optimum:
-    dual = np.zeros(len(X))
-    dual[list(proof)] = [float(value / sum(proof.values())) for value in proof.values()]
-    net = Neurons(np.zeros((0, X.shape[1])), np.zeros(0, dtype=int))
-    return Optimum("infeasible", math.inf, math.inf, net, dual, None, proof)
+def _decided(search: Search, scale: float, target: float | None) -> bool:
+    """The margin is surely above, or surely below, that of the target."""
+    if target is None:
+        return False
+    margin = 1 / (target * scale)
+    return search.margin > margin or search.bound < margin
+
+
+def _without_search(X: np.ndarray, proof: Proof | None) -> Optimum | None:
+    """What is known when no network fits, or when floats cannot hold long and short rows at once.
+
+    In the second case a single point, the shortest, has a multiplier (that bounds a pair too).
+    """
+    net, dual = Neurons(np.zeros((0, X.shape[1])), np.zeros(0, dtype=int)), np.zeros(len(X))
+    if proof is not None:
+        dual[list(proof)] = [float(value / sum(proof.values())) for value in proof.values()]
+        return Optimum("infeasible", math.inf, math.inf, net, dual, None, proof)
+    lengths = [math.hypot(*row) for row in X.tolist()]
+    shortest = int(np.argmin(lengths))
+    if lengths[shortest] > 1e-100 * max(lengths):
+        return None
+    lower = dual[shortest] = min(0.5 / lengths[shortest], LARGEST)
+    return Optimum("bounded", lower, math.inf, net, dual, None)
 
 
 def _answer(search: Search, scale: float) -> Optimum:
     """In the data's own unit, scaled so that the smallest margin is 1 and λ is dual feasible."""
     n, d = search.X.shape
-    lower = (1 - 8 * EPS) / (search.bound * scale)
+    search.shrink()
+    lower = min((1 - 8 * EPS) / search.bound / scale, LARGEST)
     upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     if search.margin > 0:
-        upper = (1 + 8 * EPS) / (search.margin * scale)
-        scaled = search.net.V * (upper / size(search.net, search.budget))
-        net = Neurons(scaled, search.net.sign)
+        total = size(search.net, search.budget)
+        rounded = Neurons(search.net.V / (total * search.margin), search.net.sign)
+        search.margin = 0.0
+        search.look_at(rounded)
+        if search.margin > 0:
+            upper = (1 + 8 * EPS) / search.margin / scale
+            net = Neurons(rounded.V / scale, rounded.sign)
     done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
     status: Status = "certified" if done else "bounded"
     return Optimum(status, lower, upper, net, search.dual * lower, search.cells)
+
+
+def power_of_two(X: np.ndarray) -> float:
+    """One near the largest entry: dividing by it rounds nothing but underflows."""
+    return math.ldexp(1.0, math.frexp(float(np.abs(X).max(initial=1e-300)))[1] - 1)
 
 
 def bracket(
@@ -116,11 +161,16 @@ def bracket(
     alpha: float,
     net: Neurons,
     lam: np.ndarray,
+    signs: Sequence[int] = (1, -1),
     budget: Budget = "sum",
 ) -> Optimum:
     """What a given network and given multipliers prove about the optimum, without a search."""
-    scale = math.ldexp(1.0, math.frexp(float(np.abs(X).max(initial=1e-300)))[1])
-    search = Search(X / scale, y.astype(float), alpha, (1, -1), budget)
+    known = _without_search(X, no_network_fits(X, y, alpha, signs))
+    if known is not None:
+        return known
+    scale = power_of_two(X)
+    search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget)
     search.look_at(net)
-    search.prove(lam, net, max(search.margin, 1e-12))
+    if np.isfinite(lam).all() and lam.any():
+        search.prove(lam / lam.max(), net, search.margin)
     return _answer(search, scale)

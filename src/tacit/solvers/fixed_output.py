@@ -16,10 +16,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.solvers.convex_program import TOLERANCE, Optimum, optimum
+from tacit.solvers.convex_program import LARGEST, TOLERANCE, Optimum, Status, optimum, power_of_two
 from tacit.solvers.farkas import EPS
 from tacit.solvers.network import Neurons, margins
 from tacit.solvers.restricted import Groups, restricted_program
+
+MOST_FLIPS = 60
+"""Walls beyond which a better cell is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +33,17 @@ class FixedOptimum:
     """The convex program with real group sizes."""
     lower: float
     upper: float
+    gap: float
+    """(upper − lower)/upper, from before these were rounded to the data's unit."""
     W: np.ndarray
     """One row per unit that is not zero."""
     a: np.ndarray
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         if self.relaxed.status == "infeasible":
             return "infeasible"
         return "certified" if self.gap <= TOLERANCE else "bounded"
-
-    @property
-    def gap(self) -> float:
-        return 1.0 if math.isinf(self.upper) else (self.upper - self.lower) / self.upper
 
 
 def fixed_optimum(
@@ -52,25 +53,50 @@ def fixed_optimum(
     units: int,
     v: float,
     progress: Callable[[float, float], None] | None = None,
+    seconds: float = math.inf,
 ) -> FixedOptimum:
     """The best network with `units` units of output weight +v and as many of −v."""
-    relaxed = optimum(X, y, alpha, budget="pair", progress=progress)
-    lower = relaxed.lower / (v * math.sqrt(units))
-    best = FixedOptimum(relaxed, lower, math.inf, np.zeros((0, X.shape[1])), np.zeros(0))
-    if not math.isfinite(relaxed.upper):
+    scale = power_of_two(X)
+    relaxed = optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
+    none = FixedOptimum(
+        relaxed, relaxed.lower, math.inf, 1.0, np.zeros((0, X.shape[1])), np.zeros(0)
+    )
+    if relaxed.status == "infeasible":
+        return none
+    # In units in which the longest point has norm about 1, and v is 1.
+    lower = relaxed.lower * scale / math.sqrt(units)
+    best = replace(none, lower=lower)
+    if math.isfinite(relaxed.upper):
+        net = _heaviest(Neurons(relaxed.net.V * scale, relaxed.net.sign), units)
+        sizes = _sizes(net, units)
+        for proposal in (net, _resolved(X / scale, y, alpha, net, sizes)):
+            if proposal is not None:
+                best = _better(best, X / scale, y, alpha, proposal, sizes)
+    with np.errstate(over="ignore", under="ignore"):
+        W, upper = best.W / v / scale, best.upper / v / scale
+    lower = min(lower / v / scale, LARGEST)
+    if not (np.isfinite(W).all() and math.isfinite(upper)):  # no float can hold the weights
+        return replace(none, lower=lower)
+    return replace(best, lower=lower, upper=upper, W=W, a=v * best.a)
+
+
+def _better(
+    best: FixedOptimum,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    proposal: Neurons,
+    sizes: np.ndarray,
+) -> FixedOptimum:
+    """The better of what is known and groups of these sizes."""
+    W = np.repeat(proposal.V / sizes[:, None], sizes, axis=0)
+    a = np.repeat(proposal.sign.astype(float), sizes)
+    margin = _margin(X, y, alpha, W, a)
+    if not (margin > 0 and 1 / margin < best.upper):
         return best
-    net = _heaviest(relaxed.net, units)
-    sizes = _sizes(net, units)
-    for proposal in (net, _resolved(X, y, alpha, net, sizes)):
-        if proposal is None:
-            continue
-        W = np.repeat(proposal.V / (v * sizes)[:, None], sizes, axis=0)
-        a = np.repeat(v * proposal.sign, sizes)
-        margin = _margin(X, y, alpha, W, a)
-        if margin > 0 and 1 / margin < best.upper:
-            scale = 1 / (margin * float(np.linalg.norm(W)))
-            best = replace(best, upper=1 / margin, W=W * scale, a=a)
-    return best
+    gap = max(1 - best.lower * margin, 0.0)
+    scale = 1 / (margin * float(np.linalg.norm(W)))
+    return replace(best, upper=1 / margin, gap=gap, W=W * scale, a=a)
 
 
 def _heaviest(net: Neurons, units: int) -> Neurons:
@@ -105,12 +131,40 @@ def _by_sign(net: Neurons) -> tuple[np.ndarray, np.ndarray]:
 def _resolved(
     X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, sizes: np.ndarray
 ) -> Neurons | None:
-    """The best weights of these patterns for groups of these sizes."""
-    scale = float(np.abs(X).max())
+    """The best weights for groups of these sizes, in these cells or in better ones near by."""
     pattern = np.where(net.V @ X.T > 0, 1, -1).astype(np.int8)
-    groups = Groups(net.sign, pattern, net.sign[:, None] * y < 0)
-    found = restricted_program(X / scale, y, alpha, groups, sizes.astype(float))
-    return None if found is None else Neurons(found.V, net.sign)
+    found, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
+    tries = 0
+    while found is not None:
+        lengths = np.outer(np.linalg.norm(found.V, axis=1), np.linalg.norm(X, axis=1))
+        touching = np.abs(found.V @ X.T) < 1e-6 * lengths
+        for g, i in np.argwhere(touching & (net.sign[:, None] * y < 0)):
+            tries += 1
+            if tries > MOST_FLIPS:
+                return found
+            flipped = pattern.copy()
+            flipped[g, i] *= -1
+            other, better = _in_cells(X, y, alpha, net.sign, flipped, sizes)
+            if other is not None and better > value * (1 + 1e-9):
+                pattern, found, value = flipped, other, better
+                break
+        else:
+            return found
+    return None
+
+
+def _in_cells(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    sign: np.ndarray,
+    pattern: np.ndarray,
+    sizes: np.ndarray,
+) -> tuple[Neurons | None, float]:
+    """The best weights inside these cells, and the margin the solver says they have."""
+    groups = Groups(sign, pattern, sign[:, None] * y < 0)
+    found = restricted_program(X, y, alpha, groups, sizes.astype(float))
+    return (None, 0.0) if found is None else (Neurons(found.V, sign), found.value)
 
 
 def _margin(X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray) -> float:

@@ -10,6 +10,9 @@ import numpy as np
 from tacit.solvers.farkas import EPS
 from tacit.solvers.restricted import Budget
 
+MOST_PRODUCTS = 3_000_000
+"""Products of long doubles to spend on one evaluation."""
+
 
 @dataclass(frozen=True, eq=False)
 class Neurons:
@@ -22,11 +25,24 @@ class Neurons:
 def margins(
     X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons
 ) -> tuple[np.ndarray, np.ndarray]:
-    """y_i f(x_i), and bounds of their rounding errors."""
-    t = X @ net.V.T
-    q = y * (np.maximum(t, alpha * t) @ net.sign)
-    steps = X.shape[1] + len(net.sign) + 8
-    return q, steps * EPS * (np.abs(X) @ np.abs(net.V).T).sum(axis=1)
+    """y_i f(x_i), and bounds of their rounding errors; in more digits where they are needed."""
+    q, error = _margins(X, y, alpha, net.V, net.sign)
+    rows = np.flatnonzero((error > 1e-11 * np.abs(q)) & (q - error <= 2 * (q + error).min()))
+    if len(rows) * net.V.size <= MOST_PRODUCTS:
+        long = np.longdouble
+        fine = _margins(X[rows].astype(long), y[rows], alpha, net.V.astype(long), net.sign)
+        q[rows] = fine[0].astype(float)
+        error[rows] = fine[1].astype(float) + EPS * np.abs(q[rows])
+    return q, error
+
+
+def _margins(
+    X: np.ndarray, y: np.ndarray, alpha: float, V: np.ndarray, sign: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    t = X @ V.T
+    q = y * (np.maximum(t, alpha * t) @ sign)
+    steps = X.shape[1] + len(sign) + 8
+    return q, steps * np.finfo(X.dtype).eps * (np.abs(X) @ np.abs(V).T).sum(axis=1)
 
 
 def size(net: Neurons, budget: Budget) -> float:

@@ -67,7 +67,7 @@ def _largest_subset(A: np.ndarray) -> float:
         ):
             rest = float(np.maximum(more + up @ free, 0)[free].sum())
             heapq.heappush(heap, (-(value + rest), 2 * number + side, value, more, free))
-    return max(best, -heap[0][0])
+    return max(best, -heap[0][0]) if heap else best
 
 
 def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:

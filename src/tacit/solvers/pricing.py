@@ -19,8 +19,10 @@ import numpy as np
 
 from tacit.solvers.farkas import EPS
 
-PURSUIT_STEPS = 4
+DESCENT_STEPS = 10
 """Times d: cheap steps towards the best z, for all cells at once, before exact ones."""
+ABOVE = 1 + 1e-9
+"""What exceeds the floor by less is not counted as above it: it may be the floor itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,33 +57,38 @@ def price(
     """
     g = np.where(cells > 0, c, alpha * c) @ X
     norms = np.linalg.norm(g, axis=1)
-    error = (len(c) + X.shape[1] + 8) * EPS * float(np.abs(c) @ np.linalg.norm(X, axis=1))
+    lengths = np.linalg.norm(X, axis=1)
+    steps = (len(c) + X.shape[1] + 8) * EPS
+    error = steps * float(np.abs(c) @ lengths)
     ceiling = floor - error
     rows = np.flatnonzero(norms > ceiling)
-    z, left = _pursue(X, c, cells[rows], g[rows], ceiling)
-    above = np.zeros(len(rows), dtype=bool)
-    for k in left:
-        z[k] = _exact(X, c, cells[rows[k]], g[rows[k]])
-        above[k] = np.linalg.norm(g[rows[k]] + (z[k] * cells[rows[k]]) @ X) > floor
-        if above.sum() == enough:
+    walls = _walls(X, c)
+    z, left = _descend(walls, cells[rows], g[rows], ceiling)
+    above: list[int] = []
+    for k in left.tolist():
+        z[k] = walls.best(cells[rows[k]], g[rows[k]])
+        value = np.linalg.norm(g[rows[k]] + (z[k] * cells[rows[k]]) @ X)
+        if value > max(floor * ABOVE, error):
+            above.append(k)
+        if len(above) == enough:
             break
     r = g[rows] + (z * cells[rows]) @ X
     values = np.linalg.norm(r, axis=1)
-    lengths = z @ np.linalg.norm(X, axis=1)  # the sum has a larger error where z is large
-    bounds = values + error + (len(c) + 8) * EPS * lengths
-    u, found = _distinct(r[above], values[above])
+    bounds = values + error + steps * (z @ lengths)  # the sum has a larger error where z is large
+    u, found = distinct(r[above], values[above])
     return Priced(max(floor, float(bounds.max(initial=0.0))), u, found, cells[rows], z)
 
 
 def climb(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
-    """Go up from u, cell by cell, to a local maximum of Σ c_i φ(u·x_i) on the unit sphere."""
-    value = -np.inf
+    """Go up from u on the unit sphere, cell by cell, to where Σ c_i φ(u·x_i) is large."""
+    value = 0.0
+    walls = _walls(X, c)
     for _ in range(100):
         signs = np.where(X @ u > 0, 1, -1)
         g = np.where(signs > 0, c, alpha * c) @ X
-        r = g + (_exact(X, c, signs, g) * signs) @ X
+        r = g + (walls.best(signs, g) * signs) @ X
         length = float(np.linalg.norm(r))
-        if length <= value * (1 + 1e-12) or length == 0:
+        if length <= value * (1 + 1e-12):
             break
         u, value = r / length, length
     return u, function(X, c, alpha, u)
@@ -98,57 +105,71 @@ def best_in_cell(
 ) -> tuple[np.ndarray, np.ndarray]:
     """r = g + Σ z_i σ_i x_i for the best z: the best u times its value; and the rows with z > 0."""
     g = np.where(signs > 0, c, alpha * c) @ X
-    z = _exact(X, c, signs, g)
+    z = _walls(X, c).best(signs, g)
     size = z * np.linalg.norm(X, axis=1)
     return g + (z * signs) @ X, np.flatnonzero(size > 1e-8 * np.linalg.norm(g))
 
 
-def _pursue(
-    X: np.ndarray, c: np.ndarray, signs: np.ndarray, g: np.ndarray, ceiling: float
+def _descend(
+    walls: _Walls, signs: np.ndarray, g: np.ndarray, ceiling: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For every cell a z ≥ 0 by matching pursuit; the cells left above the ceiling, worst first."""
-    z, r = np.zeros(signs.shape), g.copy()
-    alive = np.arange(len(signs))
-    walls = np.flatnonzero(c < 0)
-    if len(walls) == 0:
-        return z, alive
-    lengths = np.linalg.norm(X[walls], axis=1)
-    units = X[walls] / np.where(lengths > 0, lengths, 1.0)[:, None]
-    for _ in range(PURSUIT_STEPS * X.shape[1]):
-        alive = alive[np.linalg.norm(r[alive], axis=1) > ceiling]
-        if len(alive) == 0:
-            break
-        inside = (r[alive] @ units.T) * signs[np.ix_(alive, walls)]
-        worst = inside.argmin(axis=1)
-        step = np.maximum(-inside[np.arange(len(alive)), worst], 0.0)
-        z[alive, walls[worst]] += step / np.maximum(lengths[worst], 1e-300)
-        r[alive] += (step * signs[alive, walls[worst]])[:, None] * units[worst]
-    values = np.linalg.norm(r[alive], axis=1)
+    """For every cell a z ≥ 0 by coordinate descent; the cells left above the ceiling, worst first.
+
+    In every step the wall that helps most gets its best z, until the cell is below the ceiling.
+    """
+    z = np.zeros(signs.shape)
+    alive, r = np.arange(len(signs)), g
+    sides = signs[:, walls.rows].astype(float)
+    steps = np.zeros(sides.shape)  # z times the walls' lengths
+    for _ in range(DESCENT_STEPS * g.shape[1] if len(walls.rows) else 0):
+        above = np.linalg.norm(r, axis=1) > ceiling
+        if not above.all():
+            z[np.ix_(alive[~above], walls.rows)] = steps[~above] / walls.lengths
+            alive, r, sides, steps = alive[above], r[above], sides[above], steps[above]
+        change = np.maximum(-(r @ walls.units) * sides, -steps)
+        best = np.abs(change).argmax(axis=1)
+        where = np.arange(len(alive))
+        steps[where, best] += change[where, best]
+        r = r + (change[where, best] * sides[where, best])[:, None] * walls.units.T[best]
+    if len(walls.rows):
+        z[np.ix_(alive, walls.rows)] = steps / walls.lengths
+    return z, alive[np.argsort(-np.linalg.norm(r, axis=1))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Walls:
+    """Walls with c_i < 0."""
+
+    rows: np.ndarray
+    units: np.ndarray
+    """Their x_i divided by their lengths, as columns."""
+    lengths: np.ndarray
+    count: int
+
+    def best(self, signs: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """The z ≥ 0 on the walls that makes ‖g + Σ z_i σ_i x_i‖ smallest."""
+        from scipy.optimize import nnls
+
+        z = np.zeros(self.count)
+        if len(self.rows):
+            try:
+                z[self.rows] = nnls(self.units * signs[self.rows], -g)[0] / self.lengths
+            except RuntimeError:  # too many iterations: z = 0 is valid too
+                pass
+        return z
+
+
+def _walls(X: np.ndarray, c: np.ndarray) -> _Walls:
+    rows = np.flatnonzero(c < 0)
+    lengths = np.linalg.norm(X[rows], axis=1)
+    lengths[lengths == 0] = 1.0
+    return _Walls(rows, X[rows].T / lengths, lengths, len(c))
+
+
+def distinct(r: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows r as unit vectors, those with the largest values first, each once."""
     order = np.argsort(-values)
-    return z, alive[order[values[order] > ceiling]]
-
-
-def _exact(X: np.ndarray, c: np.ndarray, signs: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """The z ≥ 0 on the walls that makes ‖g + Σ z_i σ_i x_i‖ smallest."""
-    from scipy.optimize import nnls
-
-    z = np.zeros(len(c))
-    walls = np.flatnonzero(c < 0)
-    if len(walls):
-        lengths = np.linalg.norm(X[walls], axis=1)
-        lengths[lengths == 0] = 1.0
-        try:
-            found, _ = nnls((X[walls] * (signs[walls] / lengths)[:, None]).T, -g)
-            z[walls] = found / lengths
-        except RuntimeError:  # too many iterations: z = 0 is valid too
-            pass
-    return z
-
-
-def _distinct(r: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directions, best first, each once (cells share their best faces)."""
-    order = np.argsort(-values)
-    u = r[order] / values[order][:, None]
+    u = r[order] / np.linalg.norm(r[order], axis=1)[:, None]
     kept: list[int] = []
     for k in range(len(u)):
         if not kept or (u[kept] @ u[k]).max() < 1 - 1e-10:

@@ -13,12 +13,16 @@ believes it before its network has been evaluated and its multipliers priced.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 Budget = Literal["sum", "pair"]
+
+FINEST = 1e-13
+"""Feasibility that is asked for at most: the solver's rounding errors are not far below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +60,24 @@ def restricted_program(
     budget: Budget | np.ndarray = "sum",
     precision: float = 1e-10,
     unit: float = 1.0,
+    seconds: float = math.inf,
 ) -> Restricted | None:
     """The best V for these groups; None when the solver has no answer at all.
 
     `budget` is what size(v) means: `sum` is Σ‖v_g‖ (both layers trained); `pair` is
     √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²), the sums over one sign (first layer only, group sizes free);
     numbers k_g ask for √(Σ‖v_g‖²/k_g) (first layer only, with groups of these sizes).
-    `unit` is about the size of the value that is to come: the solver then works near 1.
+    `unit` is about the size of the value that is to come: the solver then works near 1. Rows are
+    divided by their lengths, so that long points do not set the error of short ones. After
+    `seconds` the solver gives what it has.
     """
     import clarabel
     from scipy import sparse
 
     n, d = X.shape
+    lengths = np.linalg.norm(X, axis=1)
+    lengths[lengths == 0] = 1.0
+    X = X / lengths[:, None]
     count = len(groups.sign)
     sums = isinstance(budget, str)
     width = 1 + count * d + (count if sums else 0)  # t, v, and for sums τ_g ≥ ‖v_g‖
@@ -75,7 +85,7 @@ def restricted_program(
     mask = np.where(groups.pattern > 0, 1.0, alpha) * groups.sign[:, None] * y
     H = (mask[:, :, None] * X).transpose(1, 0, 2).reshape(n, count * d)
     margins = sparse.hstack(
-        [np.full((n, 1), unit), -H, sparse.csc_matrix((n, width - 1 - count * d))], format="csc"
+        [unit / lengths[:, None], -H, sparse.csc_matrix((n, width - 1 - count * d))], format="csc"
     )
     walls = _walls(X, groups.walls, -groups.pattern.astype(float), width)
     face = np.zeros_like(groups.walls) if groups.face is None else groups.face
@@ -91,7 +101,9 @@ def restricted_program(
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = precision
+    settings.time_limit = max(seconds, 0.1)
+    settings.tol_gap_abs = settings.tol_gap_rel = precision
+    settings.tol_feas = max(precision * min(1.0, unit / float(lengths.min())), FINEST)
     cost = np.zeros(width)
     cost[0] = -1
     solution = clarabel.DefaultSolver(
@@ -103,11 +115,11 @@ def restricted_program(
         settings,
     ).solve()
     x, z = np.array(solution.x), np.array(solution.z)
-    lam = np.maximum(z[faces.shape[0] :][:n], 0)
+    lam = np.maximum(z[faces.shape[0] :][:n], 0) / lengths
     if not (np.isfinite(x).all() and np.isfinite(lam).all() and lam.sum() > 0):
         return None
     on_face = np.zeros(face.shape)
-    on_face[face] = z[: faces.shape[0]] / (lam.sum() * unit)
+    on_face[face] = z[: faces.shape[0]] / (lam.sum() * lengths[np.nonzero(face)[1]])
     return Restricted(x[0] * unit, x[1 : 1 + count * d].reshape(count, d), lam / lam.sum(), on_face)
 
 

@@ -94,8 +94,12 @@ def about(found: Verdict, data: Dataset) -> Verdict:
     if found.X.shape != data.X.shape or not np.array_equal(found.X, data.X):
         return replace(found, verified=False, reason="the proof is about other points than DATA")
     parts = [data.one_vs_rest(k).y for k in range(len(data.classes))] or [data.y]
-    if len(parts) != len(found.y) or any(
-        not np.array_equal(mine, theirs) for mine, theirs in zip(parts, found.y, strict=True)
+    if (
+        found.classes != data.classes
+        or len(parts) != len(found.y)
+        or any(
+            not np.array_equal(mine, theirs) for mine, theirs in zip(parts, found.y, strict=True)
+        )
     ):
         return replace(found, verified=False, reason="the proof is about other labels than DATA's")
     return found

@@ -30,7 +30,7 @@ from tacit.verify.entries import (
 )
 
 FORMAT = "tacit proof 1"
-MOST_BYTES = 64 << 20
+MOST_BYTES = 256 << 20
 """Reading that much JSON can take some gigabytes of memory."""
 KEYS: tuple[str, ...] = ("format", "alpha", "train", "output_weight", "units", "X", "classes")
 KEYS += ("problems", "lower", "upper")
