@@ -20,7 +20,7 @@ def certify(
     activation: str | None = None,
     train: Literal["both", "first"] | None = None,
     tolerance: float = 1e-6,
-    seconds: float = 60.0,
+    seconds: float = 120.0,
     seed: int = 0,
     json: bool = False,
 ) -> int:

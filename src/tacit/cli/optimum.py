@@ -23,7 +23,7 @@ def optimum(
     width: int | None = None,
     output_weight: float | None = None,
     signs: Literal["both", "positive", "negative"] = "both",
-    seconds: float = 60.0,
+    seconds: float = 120.0,
     proof: Path | None = None,
     force: bool = False,
     seed: int = 0,

@@ -26,7 +26,7 @@ from tacit.solvers.network import Neurons, size
 from tacit.solvers.restricted import Budget
 from tacit.solvers.search import Search
 
-Status = Literal["certified", "bounded", "heuristic", "infeasible"]
+Status = Literal["certified", "bounded", "infeasible"]
 
 TOLERANCE = 1e-8
 """A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
