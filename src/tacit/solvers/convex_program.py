@@ -82,8 +82,10 @@ def optimum(
     scale = power_of_two(X)
     if X.shape[1] > len(X):  # only the span of the points matters
         Q, R = np.linalg.qr((X / scale).T)
-        flat = optimum(R.T * scale, y, alpha, signs, budget, progress, seconds, target)
-        net = Neurons(flat.net.V @ Q.T, flat.net.sign)
+        goal = None if target is None else target * scale
+        report = None if progress is None else _in_unit(progress, scale)
+        flat = optimum(R.T, y, alpha, signs, budget, report, seconds, goal)
+        net = Neurons(_of_size_one(flat.net.V) @ Q.T, flat.net.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.begin_with_a_line()
@@ -104,6 +106,12 @@ def optimum(
             break
     search.any_network()
     return _answer(search, scale)
+
+
+def _in_unit(
+    progress: Callable[[float, float], None], scale: float
+) -> Callable[[float, float], None]:
+    return lambda lower, upper: progress(lower / scale, upper / scale)
 
 
 def _decided(search: Search, scale: float, target: float | None) -> bool:
@@ -144,7 +152,10 @@ def _answer(search: Search, scale: float) -> Optimum:
         search.look_at(rounded)
         if search.margin > 0:
             upper = (1 + 8 * EPS) / search.margin / scale
-            net = Neurons(rounded.V / scale, rounded.sign)
+            with np.errstate(over="ignore", under="ignore"):
+                net = Neurons(rounded.V / scale, rounded.sign)
+            if not (np.isfinite(net.V).all() and math.isfinite(upper)):  # no float can hold it
+                upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
     status: Status = "certified" if done else "bounded"
     return Optimum(status, lower, upper, net, search.dual * lower, search.cells)
@@ -170,7 +181,14 @@ def bracket(
         return known
     scale = power_of_two(X)
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget)
+    net = Neurons(_of_size_one(net.V), net.sign)
     search.look_at(net)
     if np.isfinite(lam).all() and lam.any():
         search.prove(lam / lam.max(), net, search.margin)
     return _answer(search, scale)
+
+
+def _of_size_one(V: np.ndarray) -> np.ndarray:
+    """The same network in another unit, with largest entry 1; nothing of one that is infinite."""
+    largest = float(np.abs(V).max(initial=0.0))
+    return V / largest if 0 < largest < math.inf else np.zeros(V.shape)

@@ -169,6 +169,9 @@ def _in_cells(
 
 def _margin(X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray) -> float:
     """min y_i f(x_i) / ‖W‖, less rounding errors."""
+    length = float(np.linalg.norm(W))
+    if not length > 0:
+        return 0.0
     net = Neurons(W * np.abs(a)[:, None], np.sign(a).astype(int))
     q, error = margins(X, y, alpha, net)
-    return float((q - error).min() / np.linalg.norm(W)) * (1 - (W.size + 8) * EPS)
+    return float((q - error).min()) / length * (1 - (W.size + 8) * EPS)
