@@ -16,6 +16,7 @@ LAYERS = [
     ("cli",),
     ("show",),
     ("plots",),
+    ("limit",),
     ("geometry", "train", "flow"),
     ("measures", "certificates"),
     ("data", "models", "losses"),

@@ -49,7 +49,7 @@ def polish(
         kept = np.flatnonzero(weights > 1e-7 * weights.max())
         vertex = Neurons(near.V[kept] * weights[kept][:, None], near.sign[kept])
         leans = [found.leans[rows[k]] for k in kept]
-        better = _newton(X, y, alpha, vertex, leans, lam, budget)
+        better = newton(X, y, alpha, vertex, leans, lam, budget)
         if better is not None:
             yield better
 
@@ -142,7 +142,7 @@ def best_weights(
     return weights
 
 
-def _newton(
+def newton(
     X: np.ndarray,
     y: np.ndarray,
     alpha: float,
@@ -154,7 +154,7 @@ def _newton(
     """Rows are divided by their lengths here and λ_i multiplied: then all is of one size."""
     lengths = np.linalg.norm(X, axis=1)
     rows = np.flatnonzero(lam * lengths > 1e-6 * (lam * lengths).max())
-    frames = [_along(X[on]) for on in leans]
+    frames = [along(X[on]) for on in leans]
     if any(frame.shape[1] == 0 for frame in frames):
         return None
     unit = X[rows] / lengths[rows][:, None]
@@ -196,7 +196,7 @@ def _newton(
     return Neurons(V, net.sign), whole / whole.sum()
 
 
-def _along(rows: np.ndarray) -> np.ndarray:
+def along(rows: np.ndarray) -> np.ndarray:
     """Orthonormal columns that span what is perpendicular to all rows."""
     d = rows.shape[1]
     if len(rows) == 0:
