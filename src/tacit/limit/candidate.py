@@ -127,7 +127,7 @@ def _first_layer(
     pattern: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """min Σ‖v_g‖²/size_g: a max-margin problem, as PAR is. Whether V is in its cells is seen later."""
+    """min Σ‖v_g‖²/size_g: a max-margin problem, as PAR is (its cells are looked at afterwards)."""
     frames = [along(X[signs == 0]) * np.sqrt(k) for signs, k in zip(pattern, sizes, strict=True)]
     slopes = np.where(pattern > 0, 1.0, np.where(pattern < 0, alpha, 0.0)) * sign[:, None] * y
     features = [m[:, None] * (X @ frame) for m, frame in zip(slopes, frames, strict=True)]
