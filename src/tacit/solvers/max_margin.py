@@ -14,13 +14,13 @@ bounds are wide enough for entries of the rows that were themselves rounded once
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from tacit.solvers.farkas import EPS, farkas_proof
+from tacit.solvers.hull import by_active_set, by_least_squares, hull_weights
 from tacit.solvers.newton import logistic_fit, squared_hinge_fit
 
 Separability = Literal["separable", "not separable", "undecided"]
@@ -37,8 +37,6 @@ MOST_PLAIN_ROWS = 200
 """Up to here, what solvers of the QP leave is easy enough to make a proof of."""
 GOOD_GAP = 1e-10
 """A relative gap that needs no other solver, nor another round."""
-
-Solver = Callable[[np.ndarray, float], np.ndarray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +200,9 @@ def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
     """
     best: MaxMargin | None = None
     fitted = False
-    for solve in (_by_active_set, _by_least_squares):
-        weights, finished = _hull_weights(Z, solve)
-        if not finished and solve is _by_active_set:
+    for solve in (by_active_set, by_least_squares):
+        weights, finished = hull_weights(Z, solve)
+        if not finished and solve is by_active_set:
             continue
         if not fitted and np.linalg.norm(weights @ Z) <= 1e-13:
             best, fitted = _by_logistic_fit(Z) or best, True
@@ -233,54 +231,6 @@ def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
     if proof is None:
         return None
     return MaxMargin("not separable", _unit(w), _lower(Z, _unit(w)), 0.0, proof)
-
-
-def _hull_weights(Z: np.ndarray, solve: Solver) -> tuple[np.ndarray, bool]:
-    """λ of sum 1 along the minimum over λ ≥ 0 of ‖Zᵀλ‖² + c²(1 − Σλ)²; False if `solve` gave up.
-
-    It has the same direction for every c; c near the margin keeps both terms in sight of each other
-    when the margin is tiny.
-    """
-    weights = np.full(len(Z), 1 / len(Z))
-    c = 1.0
-    for _ in range(3):
-        found = solve(Z, c)
-        if found is None or not 0 < found.sum() < np.inf:
-            return weights, False  # still a valid dual point
-        weights = found / found.sum()
-        distance = np.linalg.norm(weights @ Z)
-        if distance > 1e-3 * c or distance < 1e-14:
-            break
-        c = float(distance)
-    return weights, True
-
-
-def _by_active_set(Z: np.ndarray, c: float) -> np.ndarray | None:
-    """DAQP on min ‖w‖² + s² subject to z_i·w + cs ≥ c, which always has a solution; its λ."""
-    import daqp
-
-    n, d = Z.shape
-    rows = np.column_stack([Z, np.full(n, c)])
-    above, at_least, kind = np.full(n, np.inf), np.full(n, c), np.zeros(n, dtype=np.intc)
-    options = {"primal_tol": 1e-12 * c, "iter_limit": 100 + 3 * n}
-    try:
-        _, _, flag, more = daqp.solve(
-            np.eye(d + 1), np.zeros(d + 1), rows, above, at_least, kind, **options
-        )
-    except Exception:  # whatever it is, there is another solver
-        return None
-    return np.maximum(-more["lam"], 0) if flag == 1 else None
-
-
-def _by_least_squares(Z: np.ndarray, c: float) -> np.ndarray | None:
-    """Non-negative least squares as it stands."""
-    from scipy.optimize import nnls
-
-    A = np.vstack([Z.T, np.full(len(Z), c)])
-    try:
-        return nnls(A, np.append(np.zeros(Z.shape[1]), c))[0]
-    except RuntimeError:  # too many iterations
-        return None
 
 
 def _of_all_rows(Z: np.ndarray, working: np.ndarray, found: MaxMargin) -> MaxMargin:
