@@ -192,3 +192,16 @@ def test_certify_a_run(tacit, tmp_path: Path) -> None:
     assert "seed 1" in tacit("certify", run)[1]
     code, _, err = tacit("certify", run, "--data", "xor")
     assert code == 2 and "its own data" in err
+
+
+def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path) -> None:
+    """Where no arrangement was enumerated, the file knows one bound only."""
+    rng = np.random.default_rng(0)
+    data, proof = str(tmp_path / "data.npz"), str(tmp_path / "proof")
+    np.savez(data, X=rng.normal(size=(30, 25)), y=rng.choice([-1, 1], 30))
+    words = ("optimum", data, "--activation", "leaky:0.5", "--proof", proof, "--force")
+    found = json.loads(tacit(*words, "--json")[1])
+    assert found["status"] == "bounded" and found["patterns"] is None
+    assert found["proof"]["verified"] and found["proof"]["lower"] < 0.99 * found["lower"]
+    assert json.loads(tacit("verify", proof, "--json")[1])["lower"] == found["proof"]["lower"]
+    assert "the file proves less" in tacit(*words)[1]

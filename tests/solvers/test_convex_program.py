@@ -318,3 +318,31 @@ def test_bounds_only_get_better(rng: np.random.Generator) -> None:
     for (low, high), (lower, upper) in pairwise(heard):
         assert low <= lower <= upper <= high
     assert heard[-1] == pytest.approx((found.lower, found.upper), rel=1e-9)
+
+
+def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(40, 3)), rng.choice([-1.0, 1.0], 40)
+    hurried, best = optimum(X, y, seconds=1e-3), optimum(X, y)
+    assert best.status == "certified"
+    assert hurried.lower <= best.upper and hurried.upper >= best.lower
+
+
+def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(20, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    best = optimum(X, y)
+    for factor in (0.5, 2.0):
+        found = optimum(X, y, target=factor * best.upper)
+        assert found.lower <= best.upper and found.upper >= best.lower
+        side = found.lower > 0.5 * best.upper if factor < 1 else found.upper < 2.0 * best.upper
+        assert side
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+def test_only_the_span_of_the_points_matters(budget: str, rng: np.random.Generator) -> None:
+    """Four points in 9 dimensions are four points in 4: the same optimum, in the span."""
+    X, y = rng.normal(size=(4, 4)), np.array([1.0, -1.0, 1.0, -1.0])
+    turn = np.linalg.qr(rng.normal(size=(9, 9)))[0][:4]
+    flat, wide = optimum(X, y, budget=budget), optimum(X @ turn, y, budget=budget)
+    assert wide.status == "certified" and wide.upper == pytest.approx(flat.upper, rel=1e-9)
+    assert np.allclose(wide.net.V @ turn.T @ turn, wide.net.V, atol=1e-9)

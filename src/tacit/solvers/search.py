@@ -21,6 +21,8 @@ EAGER_CELLS = 20_000
 """Arrangements up to this size are enumerated in every round, larger ones in the end only."""
 MOST_CELLS = 1_000_000
 """Arrangements larger than this are not enumerated: other bounds are used."""
+MOST_PRODUCTS = 2e9
+"""The same for cells × points × d², about what pricing them takes."""
 FIRST_NEURONS, FIRST_ENTRIES = 20, 1000
 """Neurons of each sign to begin with, and weights of these."""
 NEW_NEURONS = 30
@@ -87,7 +89,7 @@ class Search:
                 V = np.array([found.direction, -found.direction])
                 net = Neurons(V, np.array([1, -1]))
                 self.look_at(net)
-                self.prove(found.multipliers, net, self.margin)
+                self.prove(found.multipliers, net, self.margin, EAGER_CELLS)
 
     def any_network(self) -> None:
         """None was found: try many fixed directions, and the best weights for them."""
@@ -188,10 +190,14 @@ class Search:
             missing = max(missing, self._join_best(u, values, s, floors[s]))
         return missing or self.prove(lam, net, value)
 
-    def prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
+    def prove(
+        self, lam: np.ndarray, net: Neurons, value: float, most_cells: int = MOST_CELLS
+    ) -> float:
         """The same without looking at the cost, and keep λ if it proves more than was known."""
         rows, weights = self._support(lam)
-        if cover(len(rows), self.X.shape[1]) <= MOST_CELLS:
+        d = self.X.shape[1]
+        many = cover(len(rows), d)
+        if many <= most_cells and many * len(rows) * d**2 <= MOST_PRODUCTS:
             return self._enumerate(rows, weights, net, value)
         bounds = []
         for s in self.signs:
