@@ -9,21 +9,26 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.flow.merge import expand, merge
+from tacit.flow.merge import alone, merge
 from tacit.flow.stage import Undecided, velocities
 from tacit.flow.state import State, start
-from tacit.flow.steps import explicit, implicit, reaction, seen_by, weigh
-from tacit.flow.tail import Kind, Weights, weights
+from tacit.flow.steps import Step, explicit, implicit, reaction, seen_by, weigh
+from tacit.flow.tail import Kind, weights
 from tacit.flow.walls import walls_of
 
-TOLERANCE = 1e-5
-"""Error of a step relative to the network."""
-MOST_GROWTH = 12.0
+TOLERANCE = 1e-6
+"""Error of a step, relative to every neuron."""
+IMPLICIT_TOLERANCE = 1e-4
+"""The same for the late phase, relative to the network; a step's error is half of this."""
+MOST_GROWTH = 1.0
 """No neuron may grow by more than e^this in one step."""
-DYING = 1e-7
-"""A neuron that has shrunk to this share of its initial size is taken for 0: below, rounding has
-lost the conserved ‖w‖² − a²."""
-SLOW, FLAT = 1e-4, 1e-9
+DOUBLING = 0.35
+"""The same in the late phase: log L about doubles, so that the way there can be seen."""
+MERGE_EVERY = 8
+"""Steps between looks for neurons that have aligned."""
+DYING = 1e-150
+"""A neuron of this size is taken for 0."""
+SLOW, FLAT = 1e-4, 1e-7
 """At rest: no neuron changes by more than the first share, and log L by more than the second, in
 the time 1/Σ p_i‖x_i‖."""
 TRY_IMPLICIT = 20
@@ -89,24 +94,21 @@ def follow(
 
 class _Flow:
     def __init__(self, state: State, kind: Kind) -> None:
+        self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
         self.now = weigh(state, kind)
         self.s, self.log_t = 0.0, -math.inf
-        self.conserved, self.first = self._conserved(state), _sizes(state)
+        self.conserved, self.first = _conserved(state), _sizes(state)
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
         self.steps = self.rejected = 0
-
-    @staticmethod
-    def _conserved(state: State) -> np.ndarray:
-        return (state.W**2).sum(axis=1) - state.a**2
 
     def run(
         self, log_L_end: float, seconds: float, progress: Callable[[float], None] | None
     ) -> Path:
         end, reason = "reached", ""
         begin = perf_counter()
-        h, stiff = 0.01 / max(self._rate(), 1e-300), 0
+        h, stiff = 0.01 / self._fastest(), 0
         try:
             while self.now.log_L > log_L_end:
                 if not seen_by(self.state).any():
@@ -125,72 +127,115 @@ class _Flow:
                     self._implicit_phase(TRY_IMPLICIT * h, log_L_end, begin + seconds)
                     stiff = 0 if self.steps > before else -3 * TRY_IMPLICIT
                     continue
-                h = min(h, MOST_GROWTH / self._fastest())
-                new, found, error = explicit(self.state, self.now, h, self.kind)
-                if error <= TOLERANCE or h * self._fastest() < 1e-13:
-                    stiff += 1 if h * reaction(self.state, self.now) > 0.3 else -stiff
-                    self._accept(new, found, h)
-                else:
-                    self.rejected += 1
-                h *= min(4.0, max(0.2, 0.9 * (TOLERANCE / max(error, 1e-300)) ** (1 / 3)))
+                h, was_stiff = self._explicit_step(h)
+                stiff = stiff + 1 if was_stiff else min(stiff, 0)
         except Undecided as doubt:
             end, reason = "undecided", str(doubt)
         self._remember(force=True)
-        size = float(((self.state.W**2).sum(axis=1) + self.state.a**2).max())
-        drift = float(np.abs(self._conserved(self.state) - self.conserved).max()) / size
-        if not self.state.both:
-            drift = 0.0
+        last = self.moments[-1].state
+        size = float((_sizes(last) ** 2).max())
+        drift = float(np.abs(_conserved(last) - self.conserved).max()) / size if last.both else 0.0
         return Path(self.moments, self.events, end, reason, self.steps, self.rejected, drift)
+
+    def _explicit_step(self, h: float) -> tuple[float, bool]:
+        """One step of about h; (the next one's length, whether stability is what limits it)."""
+        fastest = self._fastest()
+        h = min(h, MOST_GROWTH / fastest)
+        aim = h
+        while True:
+            tiny = aim * fastest < 1e-12
+            try:
+                step = explicit(self.state, self.now, aim, self.kind)
+            except Undecided:
+                if tiny:
+                    raise
+                aim = h = aim / 8
+                continue
+            if step.error > TOLERANCE and not tiny:
+                self.rejected += 1
+                aim *= max(0.1, 0.8 * (TOLERANCE / step.error) ** 0.25)
+                h = aim
+                continue
+            late = [when for when, error in step.kinks if error > TOLERANCE]
+            if not late or tiny or min(late) > 0.999 * aim:
+                break
+            self.rejected += 1
+            aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
+        stiff = aim * reaction(self.state, self.now) > 0.5
+        self._accept(step, aim)
+        grown = min(4.0, 0.8 * (TOLERANCE / max(step.error, 1e-300)) ** 0.25)
+        return (max(h, aim * grown) if aim < h else aim * grown), stiff
 
     def _implicit_phase(self, h: float, log_L_end: float, deadline: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
-        small, members = merge(self.state)
-        q = small.outputs()
+        self._merge()
+        q = self.state.outputs()
         rate = np.zeros(len(q))
         least = h / 4
-        while self.now.log_L > log_L_end and perf_counter() < deadline:
-            h = min(h, MOST_GROWTH / self._fastest())
-            two = self._two_halves(small, h, q, rate)
-            full = implicit(small, h, self.kind, q + rate * h) if two is not None else None
+        while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
+            h = min(h, DOUBLING / self._fastest())
+            two = self._two_halves(h, q, rate)
+            full = implicit(self.state, h, self.kind, q + rate * h) if two is not None else None
             if two is None or full is None:
                 h /= 4
             else:
-                error = _distance(full, two)
-                if error <= 10 * TOLERANCE:
-                    before, q = q, two.outputs()
+                half, new = two
+                error = _distance(full, new)
+                if error <= IMPLICIT_TOLERANCE:
+                    new = _extrapolated(full, new)
+                    before, q = q, new.outputs()
                     rate = (q - before) / h
-                    small = two
-                    self._accept(expand(small, members, self.state), weigh(small, self.kind), h)
+                    logs = [
+                        -self.now.log_L,
+                        math.log(4) - weigh(half, self.kind).log_L,
+                        -weigh(new, self.kind).log_L,
+                    ]
+                    mean = float(np.logaddexp.reduce(logs)) - math.log(6)
+                    self._accept(Step(new, weigh(new, self.kind), error, [], mean), h)
+                    if len(self.state.a) != len(new.a):
+                        rate = np.zeros(len(q))
                 else:
                     self.rejected += 1
-                h *= min(3.0, max(0.2, 0.9 * math.sqrt(10 * TOLERANCE / max(error, 1e-300))))
+                h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
             if h < least:
                 return
 
-    def _two_halves(self, small: State, h: float, q: np.ndarray, rate: np.ndarray) -> State | None:
-        half = implicit(small, h / 2, self.kind, q + rate * h / 2)
+    def _two_halves(self, h: float, q: np.ndarray, rate: np.ndarray) -> tuple[State, State] | None:
+        half = implicit(self.state, h / 2, self.kind, q + rate * h / 2)
         if half is None:
             return None
-        events = half.events
         second = implicit(half, h / 2, self.kind, 2 * half.outputs() - q)
-        if second is not None:
-            second.events = events + second.events
-        return second
+        if second is None:
+            return None
+        second.events = half.events + second.events
+        return half, second
 
-    def _accept(self, new: State, found: Weights, h: float) -> None:
+    def _accept(self, step: Step, h: float) -> None:
+        new = step.state
         self.steps += 1
         self.s += h
-        self.events += [Event(self.s, k, wall, what) for k, wall, what in new.events]
-        # t grows by ∫ ds/L; log L is nearly linear in between
-        mean = -0.5 * (self.now.log_L + found.log_L)
-        self.log_t = float(np.logaddexp(self.log_t, math.log(h) + mean))
-        gone = (_sizes(new) < DYING * self.first) & (new.a != 0)
+        for g, wall, what, *_ in new.events:
+            members = np.flatnonzero(self.shares.group == g).tolist()
+            self.events += [Event(self.s, k, wall, what) for k in members]
+        self.log_t = float(np.logaddexp(self.log_t, math.log(h) + step.inverse_loss))
+        self.state, self.now = new, weigh(new, self.kind)
+        self._bury()
+        if self.steps % MERGE_EVERY == 0:
+            self._merge()
+        self._remember()
+
+    def _bury(self) -> None:
+        new = self.state
+        gone = (_sizes(new) < DYING) & (new.a != 0)
         if gone.any():
             new.W[gone], new.a[gone] = 0.0, 0.0
-            self.events += [Event(self.s, int(k), -1, "die") for k in np.flatnonzero(gone)]
-            found = weigh(new, self.kind)
-        self.state, self.now = new, found
-        self._remember()
+            for g in np.flatnonzero(gone):
+                members = np.flatnonzero(self.shares.group == g).tolist()
+                self.events += [Event(self.s, k, -1, "die") for k in members]
+            self.now = weigh(new, self.kind)
+
+    def _merge(self) -> None:
+        self.state, self.shares = merge(self.state, self.shares)
 
     def _remember(self, force: bool = False) -> None:
         last = self.moments[-1]
@@ -198,8 +243,9 @@ class _Flow:
             return
         log_L = self._log_loss()
         apart = abs(log_L - last.log_L) > 0.02 * (1 + abs(last.log_L))
-        if force or apart or self.s - last.s > 0.2 / max(self._rate(), 1e-300):
-            self.moments.append(Moment(self.s, self.log_t, log_L, self.state.copy()))
+        if force or apart or self.s - last.s > 0.2 / self._fastest():
+            state = self.shares.expand(self.state)
+            self.moments.append(Moment(self.s, self.log_t, log_L, state))
 
     def _log_loss(self) -> float:
         """Of all points; `now` has that of the points which are seen."""
@@ -219,11 +265,12 @@ class _Flow:
         fall = float(self.state.copies @ (speeds * _sizes(self.state)) ** 2)  # −d log L / ds
         return bool(speeds.max() <= SLOW * unit and fall <= FLAT * unit)
 
-    def _rate(self) -> float:
-        return float(self._speeds().max())
-
     def _fastest(self) -> float:
-        return max(self._rate(), 1e-300)
+        return max(float(self._speeds().max()), 1e-300)
+
+
+def _conserved(state: State) -> np.ndarray:
+    return (state.W**2).sum(axis=1) - state.a**2
 
 
 def _sizes(state: State) -> np.ndarray:
@@ -236,3 +283,15 @@ def _distance(one: State, other: State) -> float:
         float(np.linalg.norm(one.W - other.W)), float(np.linalg.norm(one.a - other.a))
     )
     return difference / math.hypot(float(np.linalg.norm(other.W)), float(np.linalg.norm(other.a)))
+
+
+def _extrapolated(full: State, two: State) -> State:
+    """2·(two half steps) − (one whole) is of second order; not where walls were met in between."""
+    if full.events or two.events:
+        return two
+    new = two.copy()
+    new.W = 2 * two.W - full.W
+    if two.both:  # ‖w‖² − a² as before
+        new.a = np.sign(two.a) * np.sqrt(np.maximum((new.W**2).sum(axis=1) - _conserved(two), 0.0))
+    t = new.side * (new.W @ new.walls.e.T)
+    return new if (t >= 0).all() else two

@@ -6,56 +6,83 @@ one group of either sign), and one neuron with their joint square norm has the s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tacit.flow.state import State
 
-ALIGNED = 1e-8
+ALIGNED = 1e-9
 """Sine of the angle up to which neurons count as aligned."""
 
 
-def merge(state: State) -> tuple[State, np.ndarray]:
-    """The state with one neuron per group, and which group every neuron went to."""
-    size = np.maximum(np.hypot(np.linalg.norm(state.W, axis=1), state.a), 1e-300)
-    Z = np.column_stack([state.W, state.a]) / size[:, None]
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """How all neurons follow from those that are left."""
+
+    group: np.ndarray
+    """Which of the neurons that are left each one moves with."""
+    share: np.ndarray
+    """w_k = share_k w_group, and the same for a_k; 1 when the output layer is fixed."""
+
+    def expand(self, small: State) -> State:
+        """All neurons again."""
+        W = small.W[self.group] * self.share[:, None]
+        a = small.a[self.group] * (self.share if small.both else 1.0)
+        side = small.side[self.group]
+        return State(small.walls, W, a, small.both, side, np.ones(len(self.group)))
+
+
+def alone(count: int) -> Shares:
+    """Nothing merged yet."""
+    return Shares(np.arange(count), np.ones(count))
+
+
+def merge(state: State, shares: Shares) -> tuple[State, Shares]:
+    """The state with one neuron for each aligned group."""
+    size = np.hypot(np.linalg.norm(state.W, axis=1), state.a)
+    groups, first = _groups(state, size)
+    count = len(first)
+    if count == len(size):
+        return state, shares
+    if not state.both:
+        copies = np.bincount(groups, state.copies, count).astype(float)
+        small = State(state.walls, state.W[first], state.a[first], False, state.side[first], copies)
+        return small, Shares(groups[shares.group], shares.share)
+    total = np.sqrt(np.bincount(groups, size**2, count))
+    part = size / np.where(total > 0, total, 1.0)[groups]
+    grow = total / np.where(size[first] > 0, size[first], 1.0)
+    small = State(
+        state.walls,
+        state.W[first] * grow[:, None],
+        state.a[first] * grow,
+        True,
+        state.side[first],
+        np.ones(count),
+    )
+    return small, Shares(groups[shares.group], shares.share * part[shares.group])
+
+
+def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """The group of every neuron, and the largest neuron of every group."""
+    Z = np.column_stack([state.W, state.a]) / np.where(size > 0, size, 1.0)[:, None]
     groups = np.full(len(size), -1)
-    firsts: list[int] = []
-    by_pattern: dict[bytes, list[int]] = {}
-    for k in np.argsort(-size, kind="stable"):
-        key = state.side[k].tobytes() + (b"+" if state.a[k] > 0 else b"-")
-        for g in by_pattern.setdefault(key, []):
-            across = Z[k] - (Z[k] @ Z[firsts[g]]) * Z[firsts[g]]
-            same = state.both or state.a[k] == state.a[firsts[g]]
-            if same and np.linalg.norm(across) <= ALIGNED:
-                groups[k] = g
+    leaders: dict[bytes, list[int]] = {}
+    largest: list[int] = []
+    for k in np.argsort(-size, kind="stable").tolist():
+        output = np.sign(state.a[k]) if state.both else state.a[k]
+        same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
+        for other in same:
+            if state.both:
+                apart = Z[k] - (Z[k] @ Z[other]) * Z[other]
+                aligned = float(np.linalg.norm(apart)) <= ALIGNED
+            else:
+                aligned = bool((state.W[k] == state.W[other]).all())
+            if aligned:
+                groups[k] = groups[other]
                 break
         else:
-            groups[k] = len(firsts)
-            by_pattern[key].append(len(firsts))
-            firsts.append(int(k))
-    count = len(firsts)
-    if state.both:
-        total = np.sqrt(np.bincount(groups, state.copies * size**2, count))
-        copies = np.ones(count)
-        W, a = Z[firsts, :-1] * total[:, None], Z[firsts, -1] * total
-    else:
-        copies = np.bincount(groups, state.copies, count).astype(float)
-        sums = np.zeros((count, state.W.shape[1]))
-        np.add.at(sums, groups, state.copies[:, None] * state.W)
-        W, a = sums / copies[:, None], state.a[firsts]
-    return State(state.walls, W, a, state.both, state.side[firsts], copies), groups
-
-
-def expand(small: State, groups: np.ndarray, like: State) -> State:
-    """All neurons again: each keeps its share of its group."""
-    if like.both:
-        size = np.hypot(np.linalg.norm(like.W, axis=1), like.a)
-        total = np.sqrt(np.bincount(groups, like.copies * size**2, len(small.a)))
-        share = size / np.maximum(total, 1e-300)[groups]
-        W, a = small.W[groups] * share[:, None], small.a[groups] * share
-    else:
-        W, a = small.W[groups].copy(), small.a[groups].copy()
-    events = [
-        (int(k), wall, what) for g, wall, what in small.events for k in np.flatnonzero(groups == g)
-    ]
-    return State(like.walls, W, a, like.both, small.side[groups], like.copies, events)
+            groups[k] = len(largest)
+            largest.append(k)
+            same.append(k)
+    return groups, largest

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.flow.state import AT_WALL, State
+from tacit.flow.state import AT_WALL, Met, State
 
-MOST_EVENTS = 2000
+MOST_EVENTS = 300
 """Of one neuron in one stage; more means that floating point cannot tell what happens."""
 
 
@@ -35,8 +35,7 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
     none = TIE * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
     left = np.full(len(state.a), float(time))
     velocity = state.pull(plus, minus)
-    for k in sliding(state):
-        velocity[k] = _settle(state, k, plus, minus)
+    _hold(state, velocity, plus, minus)
     moving = np.flatnonzero(np.linalg.norm(velocity, axis=1) > none)
     for _ in range(MOST_EVENTS):
         if len(moving) == 0:
@@ -47,10 +46,16 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
         hit = np.flatnonzero(times < left[moving])
         left[moving] -= step
         moving, wall = moving[hit], wall[hit]
+        if len(moving) == 0:
+            return
+        known = len(state.events)
         crossed = _cross(state, moving, wall, velocity, plus - minus)
         for k, met in zip(moving[~crossed].tolist(), wall[~crossed].tolist(), strict=True):
             _meet(state, k, met, plus, minus)
             velocity[k] = _settle(state, k, plus, minus)
+        state.events[known:] = [
+            met._replace(when=time - left[met.neuron]) for met in state.events[known:]
+        ]
         moving = moving[np.linalg.norm(velocity[moving], axis=1) > none]
     raise Undecided("a neuron meets walls without end")
 
@@ -58,14 +63,44 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
 def velocities(state: State, c: np.ndarray) -> np.ndarray:
     """w_k'/a_k of every neuron, along the walls it slides in."""
     g = state.pull(*state.walls.pulls(c))
-    for k in sliding(state):
+    one, wall, several = sliding(state)
+    e = state.walls.e[wall]
+    g[one] -= (g[one] * e).sum(axis=1)[:, None] * e
+    for k in several:
         g[k] = projected(state, k, g[k])
     return g
 
 
-def sliding(state: State) -> list[int]:
-    """Neurons that slide along a wall."""
-    return np.flatnonzero((state.side == 0).any(axis=1)).tolist()
+def sliding(state: State) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Neurons in one wall, with that wall, and those in several."""
+    inside = state.side == 0
+    walls = inside.sum(axis=1)
+    one = np.flatnonzero(walls == 1)
+    return one, inside[one].argmax(axis=1), np.flatnonzero(walls > 1).tolist()
+
+
+def _hold(state: State, velocity: np.ndarray, plus: np.ndarray, minus: np.ndarray) -> None:
+    """Velocities of sliding neurons, from those without the walls they are in; or their release."""
+    one, wall, several = sliding(state)
+    for k in several:
+        velocity[k] = _settle(state, k, plus, minus)
+    if len(one) == 0:
+        return
+    e, v = state.walls.e[wall], velocity[one]
+    across = (v * e).sum(axis=1)
+    low, high = np.minimum(plus, minus)[wall], np.maximum(plus, minus)[wall]
+    kappa = np.clip(-across, low, high)
+    away = np.abs(across + kappa) > TIE * (np.linalg.norm(v, axis=1) + np.abs(kappa))
+    upper = kappa - low > high - kappa
+    side = np.where((plus[wall] == high) == upper, 1, -1)
+    for k, w, to in zip(one[away].tolist(), wall[away].tolist(), side[away].tolist(), strict=True):
+        state.side[k, w] = to
+        state.events.append(Met(k, w, "release"))
+    velocity[one] = (
+        v + np.where(away, np.where(side > 0, plus[wall], minus[wall]), -across)[:, None] * e
+    )
+    kept, e = one[~away], e[~away]
+    state.W[kept] -= (state.W[kept] * e).sum(axis=1)[:, None] * e  # stay in the wall exactly
 
 
 def _next_wall(
@@ -146,11 +181,15 @@ def _cross(
     beyond = velocity[rows] - (before * jump[wall])[:, None] * state.walls.e[wall]
     on = state.a[rows] * (beyond * state.walls.e[wall]).sum(axis=1) * -before > 0
     crossed = on & (state.side[rows] != 0).all(axis=1)
+    speed = np.abs((velocity[rows] * state.walls.e[wall]).sum(axis=1))
+    bend = np.abs(jump[wall]) / np.maximum(speed, 1e-300)
     velocity[rows[crossed]] = beyond[crossed]
     state.side[rows[crossed], wall[crossed]] *= -1
     state.events += [
-        (k, met, "cross")
-        for k, met in zip(rows[crossed].tolist(), wall[crossed].tolist(), strict=True)
+        Met(k, met, "cross", bend=sharp)
+        for k, met, sharp in zip(
+            rows[crossed].tolist(), wall[crossed].tolist(), bend[crossed].tolist(), strict=True
+        )
     ]
     return crossed
 
@@ -160,15 +199,15 @@ def _meet(state: State, k: int, wall: int, plus: np.ndarray, minus: np.ndarray) 
     before = int(state.side[k, wall])
     if state.a[k] * (plus[wall] - minus[wall]) >= 0:  # refraction: it goes on as it came
         state.side[k, wall] = -before
-        state.events.append((k, wall, "cross"))
+        state.events.append(Met(k, wall, "cross", bend=1.0))
         return
     state.side[k, wall] = -before
     beyond = projected(state, k, state.pull_of(k, plus, minus))
     if state.a[k] * (state.walls.e[wall] @ beyond) * -before > 0:
-        state.events.append((k, wall, "cross"))
+        state.events.append(Met(k, wall, "cross", bend=1.0))
     else:
         state.side[k, wall] = 0
-        state.events.append((k, wall, "slide"))
+        state.events.append(Met(k, wall, "slide", bend=1.0))
 
 
 def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
@@ -186,7 +225,7 @@ def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.nda
         upper = kappa[j] - low[j] > high[j] - kappa[j]
         at_plus = (plus[on[j]] == high[j]) == bool(upper)
         state.side[k, on[j]] = 1 if at_plus else -1
-        state.events.append((k, int(on[j]), "release"))
+        state.events.append(Met(k, int(on[j]), "release"))
     held = on[~away]
     if len(held):  # stay in the walls exactly
         E = state.walls.e[held]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,19 @@ from tacit.flow.walls import Walls
 
 AT_WALL = 1e-13
 """|e·w| up to this share of ‖w‖ is a neuron in the wall."""
+
+
+class Met(NamedTuple):
+    """A neuron and a wall, and what happened."""
+
+    neuron: int
+    wall: int
+    what: str
+    """cross, slide, or release."""
+    when: float = 0.0
+    """Since the beginning of the stage."""
+    bend: float = 0.0
+    """How sharply its velocity changes, over the speed at which it meets the wall."""
 
 
 @dataclass(eq=False)
@@ -24,8 +38,8 @@ class State:
     side: np.ndarray
     """m × L, int8: +1, −1, or 0 while a neuron slides along the wall."""
     copies: np.ndarray
-    events: list[tuple[int, int, str]] = field(default_factory=list)
-    """(neuron, wall, what) since this state was copied: cross, slide, release."""
+    events: list[Met] = field(default_factory=list)
+    """Since this state was copied."""
 
     def copy(self) -> State:
         return replace(self, W=self.W.copy(), a=self.a.copy(), side=self.side.copy(), events=[])
