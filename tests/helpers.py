@@ -1,5 +1,8 @@
 """What several tests use."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from tacit._types import BadInput
@@ -14,3 +17,19 @@ def refused(call: object, *words: str) -> str:
     for word in words:
         assert word in line
     return line
+
+
+def spoil(path: Path, seed: int, how: str) -> None:
+    """Damage a file at a random place: flip, cut, insert or remove."""
+    rng = np.random.default_rng(seed)
+    content = bytearray(path.read_bytes())
+    at = int(rng.integers(len(content)))
+    if how == "flip":
+        content[at] = int(rng.integers(256))
+    elif how == "cut":
+        del content[at:]
+    elif how == "insert":
+        content[at:at] = rng.bytes(int(rng.integers(1, 9)))
+    else:
+        del content[at : at + int(rng.integers(1, 9))]
+    path.write_bytes(content)

@@ -20,6 +20,9 @@ import numpy as np
 
 from tacit._types import BadInput
 
+MARKS = ("run.json", "limit.json")
+"""A folder of ours holds one of these, which says what kind it is."""
+
 
 def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
     """A compressed .npz archive; the same arrays always give the same bytes."""
@@ -134,15 +137,16 @@ def _check_ours(target: Path) -> None:
         raise BadInput(
             f"{target} holds folders, so it was not written by tacit; it is not replaced"
         )
-    if inside and "run.json" not in [entry.name for entry in inside]:
+    if inside and not set(MARKS) & {entry.name for entry in inside}:
         raise BadInput(
-            f"{target} holds no run.json, so it was not written by tacit; it is not replaced"
+            f"{target} holds no {' or '.join(MARKS)}, so it was not written by tacit; "
+            "it is not replaced"
         )
 
 
 def _carry_over(old: Path, new: Path, written: Collection[str]) -> None:
     for entry in os.scandir(old):
-        if entry.name not in written:
+        if entry.name not in (*written, *MARKS):
             shutil.copy2(entry.path, new / entry.name, follow_symlinks=False)
 
 

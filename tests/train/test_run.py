@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers import spoil
 from tacit._types import BadInput, Dataset, Setting
 from tacit.train import load, save, summary, train
 from tacit.train.run import plain
@@ -245,19 +246,8 @@ def test_random_corruption_is_refused_or_harmless(
     folder, tmp_path_factory, name, seed, how
 ) -> None:
     """One line, or a run that can be summed up: never a traceback."""
-    rng = np.random.default_rng(seed)
     target = copy(folder, tmp_path_factory.mktemp("broken") / "run")
-    content = bytearray((target / name).read_bytes())
-    at = int(rng.integers(len(content)))
-    if how == "flip":
-        content[at] = int(rng.integers(256))
-    elif how == "cut":
-        del content[at:]
-    elif how == "insert":
-        content[at:at] = rng.bytes(int(rng.integers(1, 9)))
-    else:
-        del content[at : at + int(rng.integers(1, 9))]
-    (target / name).write_bytes(content)
+    spoil(target / name, seed, how)
     try:
         found = load(target)
     except BadInput as error:

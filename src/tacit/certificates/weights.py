@@ -37,7 +37,7 @@ class Network:
 def networks_of_run(
     setting: Setting,
     data: Dataset,
-    params: Mapping[str, np.ndarray],
+    params: Mapping[str, Sequence[np.ndarray] | np.ndarray],
     members: Sequence[tuple[int, int | None]],
 ) -> list[Network]:
     """Every member of a run of two-layer networks."""

@@ -20,6 +20,7 @@ from tacit.cli._app import app, warn
 import tacit.cli.check
 import tacit.cli.optimum
 import tacit.cli.train
+import tacit.cli.limit
 import tacit.cli.certify
 import tacit.cli.verify
 import tacit.cli.lists

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
+
+if TYPE_CHECKING:
+    from tacit.certificates.weights import Network
 
 
 @app.command
@@ -31,7 +35,8 @@ def certify(
     Parameters
     ----------
     weights
-        A run folder (its data and setting are known), or a .npz file with W (m × d) and a (m).
+        A folder of `train` or `limit` (its data and setting are known; of `limit` the limit, or the
+        last moment where there is none), or a .npz file with W (m × d) and a (m).
     data
         With a .npz file: the data, a file or generator call.
     activation
@@ -53,27 +58,21 @@ def certify(
         given = data is not None or activation is not None or train is not None
         if given or options != DataOptions():
             raise BadInput("a run folder has its own data and setting; leave these options out")
-        from tacit.train import load
-
-        run = load(weights)
+        networks = _in_folder(weights)
     else:
         if not weights.exists():
             raise BadInput(f"{weights}: there is no such run folder or .npz file")
         if data is None:
             raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
-        run = None
+        from tacit.certificates.weights import networks_in_file
 
-    from tacit import show
-    from tacit.certificates import certify as judge
-    from tacit.certificates.weights import networks_in_file, networks_of_run
-
-    if run is not None:
-        networks = networks_of_run(run.setting, run.data, run.params, run.members)
-    else:
-        assert data is not None
         networks = networks_in_file(
             weights, options.load(data), activation or "relu", train or "both"
         )
+
+    from tacit import show
+    from tacit.certificates import certify as judge
+
     start = perf_counter()
     found = []
     with show.bounds_progress(hidden=json) as progress:
@@ -86,3 +85,21 @@ def certify(
     else:
         show.certificates(networks[0].data, names, found, seconds)
     return int(not all(one.is_kkt for one in found))
+
+
+def _in_folder(path: Path) -> list[Network]:
+    from tacit.certificates.weights import networks_of_run
+
+    if not (path / "limit.json").exists():
+        from tacit.train import load
+
+        run = load(path)
+        return networks_of_run(run.setting, run.data, run.params, run.members)
+    from tacit.limit.run import load as load_limits
+
+    found = load_limits(path)
+    networks = networks_of_run(found.setting, found.data, found.weights, found.members)
+    return [
+        replace(one, name=f"{one.name}, {what}")
+        for one, what in zip(networks, found.whats, strict=True)
+    ]

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.flow.merge import alone, merge
 from tacit.flow.stage import Undecided, velocities
 from tacit.flow.state import State, start
-from tacit.flow.steps import Step, explicit, implicit, reaction, seen_by, weigh
+from tacit.flow.steps import explicit, implicit, reaction, seen_by, weigh
 from tacit.flow.tail import Kind, weights
 from tacit.flow.walls import walls_of
 
@@ -64,7 +64,7 @@ class Path:
     moments: list[Moment]
     events: list[Event]
     end: str
-    """reached (the loss asked for), rest, dead, or undecided."""
+    """reached (the loss asked for), rest, dead, branched, undecided, or interrupted."""
     reason: str
     steps: int
     rejected: int
@@ -131,6 +131,8 @@ class _Flow:
                 stiff = stiff + 1 if was_stiff else min(stiff, 0)
         except Undecided as doubt:
             end, reason = "undecided", str(doubt)
+        except KeyboardInterrupt:
+            end, reason = "interrupted", "interrupted"
         self._remember(force=True)
         last = self.moments[-1].state
         size = float((_sizes(last) ** 2).max())
@@ -151,74 +153,87 @@ class _Flow:
                     raise
                 aim = h = aim / 8
                 continue
-            if step.error > TOLERANCE and not tiny:
-                self.rejected += 1
-                aim *= max(0.1, 0.8 * (TOLERANCE / step.error) ** 0.25)
-                h = aim
-                continue
+            if tiny:
+                break
             late = [when for when, error in step.kinks if error > TOLERANCE]
-            if not late or tiny or min(late) > 0.999 * aim:
+            if step.error > TOLERANCE:
+                aim = h = aim * max(0.1, 0.8 * (TOLERANCE / step.error) ** 0.25)
+            elif step.overdue > TOLERANCE:
+                aim *= max(0.1, 0.8 * math.sqrt(TOLERANCE / step.overdue))
+            elif late and min(late) < 0.999 * aim:
+                aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
+            elif self._rises(step.now.log_L):
+                aim = h = aim / 4
+            else:
                 break
             self.rejected += 1
-            aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
         stiff = aim * reaction(self.state, self.now) > 0.5
-        self._accept(step, aim)
+        self._accept(step.state, aim)
         grown = min(4.0, 0.8 * (TOLERANCE / max(step.error, 1e-300)) ** 0.25)
         return (max(h, aim * grown) if aim < h else aim * grown), stiff
 
     def _implicit_phase(self, h: float, log_L_end: float, deadline: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
         self._merge()
-        q = self.state.outputs()
-        rate = np.zeros(len(q))
-        least = h / 4
+        least, trend = h / 4, np.zeros(len(self.now.p))
         while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
             h = min(h, DOUBLING / self._fastest())
-            two = self._two_halves(h, q, rate)
-            full = implicit(self.state, h, self.kind, q + rate * h) if two is not None else None
+            with np.errstate(divide="ignore"):
+                log_p = np.maximum(np.log(self.now.p), -100.0)
+            two = self._two_halves(h, log_p, trend)
+            full = implicit(self.state, h, self.kind, log_p + h * trend) if two else None
             if two is None or full is None:
                 h /= 4
             else:
                 half, new = two
                 error = _distance(full, new)
+                if self._rises(weigh(new, self.kind, seen_by(self.state)).log_L):
+                    h /= 4
+                    continue
                 if error <= IMPLICIT_TOLERANCE:
                     new = _extrapolated(full, new)
-                    before, q = q, new.outputs()
-                    rate = (q - before) / h
-                    logs = [
-                        -self.now.log_L,
-                        math.log(4) - weigh(half, self.kind).log_L,
-                        -weigh(new, self.kind).log_L,
-                    ]
-                    mean = float(np.logaddexp.reduce(logs)) - math.log(6)
-                    self._accept(Step(new, weigh(new, self.kind), error, [], mean), h)
-                    if len(self.state.a) != len(new.a):
-                        rate = np.zeros(len(q))
+                    self._accept(new, h)
+                    with np.errstate(divide="ignore"):
+                        trend = (np.maximum(np.log(self.now.p), -100.0) - log_p) / h
                 else:
                     self.rejected += 1
                 h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
             if h < least:
                 return
 
-    def _two_halves(self, h: float, q: np.ndarray, rate: np.ndarray) -> tuple[State, State] | None:
-        half = implicit(self.state, h / 2, self.kind, q + rate * h / 2)
+    def _two_halves(
+        self, h: float, log_p: np.ndarray, trend: np.ndarray
+    ) -> tuple[State, State] | None:
+        half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
         if half is None:
             return None
-        second = implicit(half, h / 2, self.kind, 2 * half.outputs() - q)
+        with np.errstate(divide="ignore"):
+            middle = np.maximum(np.log(weigh(half, self.kind).p), -100.0)
+        second = implicit(half, h / 2, self.kind, 2 * middle - log_p)
+        if second is None:
+            second = implicit(half, h / 2, self.kind, middle)
         if second is None:
             return None
         second.events = half.events + second.events
         return half, second
 
-    def _accept(self, step: Step, h: float) -> None:
-        new = step.state
+    def _rises(self, log_L: float) -> bool:
+        """The loss never does along the flow."""
+        return log_L > self.now.log_L + 1e-9 * (1 + abs(self.now.log_L))
+
+    def _accept(self, new: State, h: float) -> None:
         self.steps += 1
         self.s += h
+        seen, before, fall = seen_by(self.state), self.now.log_L, self._fall()
         for g, wall, what, *_ in new.events:
             members = np.flatnonzero(self.shares.group == g).tolist()
             self.events += [Event(self.s, k, wall, what) for k in members]
-        self.log_t = float(np.logaddexp(self.log_t, math.log(h) + step.inverse_loss))
         self.state, self.now = new, weigh(new, self.kind)
+        after, last = self.now.log_L, -self._fall()
+        if (seen_by(new) != seen).any():  # this step's unit of time was the old loss
+            after = weigh(new, self.kind, seen).log_L
+            last = (after - before) / h
+        self.log_t = float(np.logaddexp(self.log_t, _log_time(h, before, after, -fall, last)))
         self._bury()
         if self.steps % MERGE_EVERY == 0:
             self._merge()
@@ -262,11 +277,23 @@ class _Flow:
     def _at_rest(self) -> bool:
         speeds = self._speeds()
         unit = float(self.now.p @ np.abs(self.state.walls.r))
-        fall = float(self.state.copies @ (speeds * _sizes(self.state)) ** 2)  # −d log L / ds
-        return bool(speeds.max() <= SLOW * unit and fall <= FLAT * unit)
+        return bool(speeds.max() <= SLOW * unit and self._fall() <= FLAT * unit)
+
+    def _fall(self) -> float:
+        """−d log L / ds."""
+        return float(self.state.copies @ (self._speeds() * _sizes(self.state)) ** 2)
 
     def _fastest(self) -> float:
         return max(float(self._speeds().max()), 1e-300)
+
+
+def _log_time(h: float, before: float, after: float, slope: float, last: float) -> float:
+    """log ∫ ds/L over a step, log L between its ends being a cubic with these slopes."""
+    x, weight = np.polynomial.legendre.leggauss(8)
+    x = (x + 1) / 2
+    rise = (x - 1) ** 2 * (before * (1 + 2 * x) + h * slope * x)
+    fall = x**2 * (after * (3 - 2 * x) + h * last * (x - 1))
+    return math.log(h / 2) + float(np.logaddexp.reduce(-(rise + fall) + np.log(weight)))
 
 
 def _conserved(state: State) -> np.ndarray:

@@ -21,6 +21,8 @@ MOST_EVENTS = 300
 """Of one neuron in one stage; more means that floating point cannot tell what happens."""
 
 
+MOST_TURN = 100.0
+"""Hyperbolic angle of one stage: neurons grow by e^this at most."""
 TIE = 1e-10
 """Velocities up to this share of the pulls they are the sum of are none."""
 
@@ -36,7 +38,10 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
     left = np.full(len(state.a), float(time))
     velocity = state.pull(plus, minus)
     _hold(state, velocity, plus, minus)
-    moving = np.flatnonzero(np.linalg.norm(velocity, axis=1) > none)
+    speed = np.linalg.norm(velocity, axis=1)
+    if state.both and float(speed.max(initial=0.0)) * time > MOST_TURN:
+        raise Undecided("the stage is too long for floating point")
+    moving = np.flatnonzero(speed > none)
     for _ in range(MOST_EVENTS):
         if len(moving) == 0:
             return
@@ -58,6 +63,12 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
         ]
         moving = moving[np.linalg.norm(velocity[moving], axis=1) > none]
     raise Undecided("a neuron meets walls without end")
+
+
+def hold(state: State, c: np.ndarray) -> None:
+    """Release sliding neurons that these pulls do not hold in their walls."""
+    plus, minus = state.walls.pulls(c)
+    _hold(state, state.pull(plus, minus), plus, minus)
 
 
 def velocities(state: State, c: np.ndarray) -> np.ndarray:
@@ -90,12 +101,13 @@ def _hold(state: State, velocity: np.ndarray, plus: np.ndarray, minus: np.ndarra
     across = (v * e).sum(axis=1)
     low, high = np.minimum(plus, minus)[wall], np.maximum(plus, minus)[wall]
     kappa = np.clip(-across, low, high)
-    away = np.abs(across + kappa) > TIE * (np.linalg.norm(v, axis=1) + np.abs(kappa))
+    excess = np.abs(across + kappa)
+    away = excess > TIE * (np.linalg.norm(v, axis=1) + np.abs(kappa))
     upper = kappa - low > high - kappa
     side = np.where((plus[wall] == high) == upper, 1, -1)
-    for k, w, to in zip(one[away].tolist(), wall[away].tolist(), side[away].tolist(), strict=True):
-        state.side[k, w] = to
-        state.events.append(Met(k, w, "release"))
+    for j in np.flatnonzero(away).tolist():
+        state.side[one[j], wall[j]] = side[j]
+        state.events.append(Met(int(one[j]), int(wall[j]), "release", bend=float(excess[j])))
     velocity[one] = (
         v + np.where(away, np.where(side > 0, plus[wall], minus[wall]), -across)[:, None] * e
     )
@@ -220,12 +232,13 @@ def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.nda
     low, high = np.minimum(plus, minus)[on], np.maximum(plus, minus)[on]
     kappa = _box(E, g, low, high)
     # At its bound a wall is left if the velocity really leads away from it.
-    away = np.abs(E @ (g + kappa @ E)) > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
+    excess = np.abs(E @ (g + kappa @ E))
+    away = excess > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
     for j in np.flatnonzero(away):
         upper = kappa[j] - low[j] > high[j] - kappa[j]
         at_plus = (plus[on[j]] == high[j]) == bool(upper)
         state.side[k, on[j]] = 1 if at_plus else -1
-        state.events.append(Met(k, int(on[j]), "release"))
+        state.events.append(Met(k, int(on[j]), "release", bend=float(excess[j])))
     held = on[~away]
     if len(held):  # stay in the walls exactly
         E = state.walls.e[held]

@@ -23,7 +23,8 @@ class Met(NamedTuple):
     when: float = 0.0
     """Since the beginning of the stage."""
     bend: float = 0.0
-    """How sharply its velocity changes, over the speed at which it meets the wall."""
+    """Of its path: the change of its velocity over the speed at which it meets the wall. For a
+    release, the speed (over a_k) at which it leaves."""
 
 
 @dataclass(eq=False)

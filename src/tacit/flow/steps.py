@@ -12,11 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.stage import Undecided, advance, projected, sliding, velocities
+from tacit.flow.stage import Undecided, advance, hold, projected, sliding, velocities
 from tacit.flow.state import State
-from tacit.flow.tail import Kind, Weights, weights
+from tacit.flow.tail import Kind, Weights, terms, weights
 
 MOST_NEWTON = 40
+MOST_CHANGE = 3.0
+"""Of log p in one iteration."""
+LIGHT, LEAST_LOG = -30.0, -80.0
+"""Points with a smaller log p are not solved for; and the least that is told apart."""
 MOST_BEND = 10.0
 """Neurons that graze a wall are not watched more closely than this."""
 
@@ -71,8 +75,8 @@ class Step(NamedTuple):
     kinks: list[tuple[float, float]]
     """(time since the step's beginning, error) of what happened at walls: while p is replaced by
     its mean the neurons are a little off, and so is the time at which they meet a wall."""
-    inverse_loss: float
-    """log of the mean of 1/L over the step."""
+    overdue: float
+    """Error of neurons that ought to have left their wall during the step."""
 
 
 def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
@@ -90,8 +94,7 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     early = after(state, one / 2)
     two = weigh(early, kind, seen).p
     middle = after(state, two / 2)
-    at_middle = weigh(middle, kind, seen)
-    three = at_middle.p
+    three = weigh(middle, kind, seen).p
     four = weigh(after(early, three - one / 2), kind, seen).p
     first = after(state, one / 4 + (two + three) / 6 - four / 12)
     new = after(first, four / 4 + (two + three) / 6 - one / 12)
@@ -105,10 +108,12 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
             when = begin + t / 2
             late = float(one @ lengths) * (h - when) if wall in strange else 0.0
             kinks.append((when, drift[k] * min(bend, MOST_BEND) * t * (h - t) / (8 * h) + late))
+    trial = new.copy()
+    hold(trial, end.p * y)
+    away = [met.bend for met in new.events + trial.events if met.what == "release"]
+    overdue = max(away, default=0.0) * h / 4  # of a velocity that grows from 0
     new.events = first.events + new.events
-    logs = [-now.log_L, math.log(4) - at_middle.log_L, -end.log_L]
-    mean = float(np.logaddexp.reduce(logs)) - math.log(6)  # Simpson's rule
-    return Step(new, end, error, kinks, mean)
+    return Step(new, end, error, kinks, overdue)
 
 
 def _turns(state: State, p: np.ndarray) -> np.ndarray:
@@ -117,39 +122,47 @@ def _turns(state: State, p: np.ndarray) -> np.ndarray:
 
 
 def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | None:
-    """z₁ = stage(z₀, p(q₁), h) with q₁ the margins of z₁, by Newton's method from a guess of q₁."""
-    y, q, seen = state.walls.y, guess.copy(), seen_by(state)
-    smallest, before, step, share = np.inf, q, np.zeros(0), 1.0
-    rows = np.arange(0)
+    """z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
+
+    The margins answer smoothly to p, but p to the margins by e^(−q). So what is solved for is
+    u = log p and ℓ = log L, as in interior-point methods:
+
+        u_i + ℓ = log |ℓ'(q_i)|,      Σ p_i ρ(q_i) = 1  with ρ = ℓ/|ℓ'|, which is 1 in the tail.
+    """
+    y, seen = state.walls.y, seen_by(state)
+    u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), LEAST_LOG)
+    level = np.nan
     for _ in range(MOST_NEWTON):
-        w = weigh(state, kind, seen, q)
+        p = np.exp(u)
         new = state.copy()
         try:
-            advance(new, w.p * y, h)
+            advance(new, p * y, h)
         except Undecided:
             return None
-        found = new.outputs()
-        heavy = np.flatnonzero(seen & (w.p > 1e-13 * w.p.max()))
-        residual = found[heavy] - q[heavy]
-        error = float(np.abs(residual).max())
-        if error <= 1e-11 * max(1.0, float(np.abs(q[heavy]).max())):
-            return new
-        if error > smallest and share > 1e-3:  # too far: go back half of the way
-            share /= 4
-            q = before.copy()
-            q[rows] += share * step
-            continue
-        smallest, before, rows, share = error, q, heavy, 1.0
-        p, bend = w.p[rows], w.bend[rows]
-        answer = _response(state, new, w.p * y, h, rows) @ (np.outer(p, p) - np.diag(p * bend))
-        try:
-            step = np.linalg.solve(answer - np.eye(len(rows)), -residual)
-        except np.linalg.LinAlgError:
-            return None
-        q = found
-        q[rows] = before[rows] + step
+        q = new.outputs()
         if not np.isfinite(q).all():
             return None
+        log_values, log_slopes, bend = terms(q, kind)
+        level = float(p[seen] @ (log_slopes - u)[seen] / p[seen].sum())  # ℓ, where it fits best
+        implied = np.where(seen, np.maximum(log_slopes - level, LEAST_LOG), LEAST_LOG)
+        rows = np.flatnonzero(seen & (np.maximum(u, implied) > LIGHT))
+        ratio = np.exp((log_values - log_slopes)[rows])
+        residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))
+        error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
+        if error <= max(1e-9, 1e-14 * float(np.abs(q[rows]).max())):
+            return new
+        R = _response(state, new, p * y, h, rows) * p[rows]  # ∂q/∂u
+        slope = bend[rows]
+        below = p[rows] * ratio + (p[rows] * (ratio * slope - 1)) @ R
+        matrix = np.block(
+            [[np.eye(len(rows)) + slope[:, None] * R, np.ones((len(rows), 1))], [below, 0.0]]
+        )
+        try:
+            step = np.linalg.solve(matrix, residual)[:-1]
+        except np.linalg.LinAlgError:
+            return None
+        u = implied
+        u[rows] = np.log(p[rows]) + step * min(1.0, MOST_CHANGE / float(np.abs(step).max()))
     return None
 
 

@@ -22,15 +22,19 @@ class Weights(NamedTuple):
     """−ℓ''/ℓ' at q_i, so that ∂p_i/∂q_j = p_i (p_j − bend_i δ_ij)."""
 
 
+def terms(q: np.ndarray, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log ℓ, log |ℓ'| and −ℓ''/ℓ' at every margin."""
+    if kind == "exponential":
+        return -q, -q, np.ones(len(q))
+    tail = q > 40  # ℓ = e^(−q) to the last digit
+    log_values = np.where(tail, -q, np.log(np.logaddexp(0, -np.where(tail, 0.0, q))))
+    log_slopes = -np.logaddexp(0, q)
+    return log_values, log_slopes, np.exp(-np.logaddexp(0, -q))  # the sigmoid of q
+
+
 def weights(q: np.ndarray, kind: Kind) -> Weights:
     """Right at any margin: losses of 10^(−100000) are ordinary here."""
-    if kind == "exponential":
-        log_values, log_slopes, bend = -q, -q, np.ones(len(q))
-    else:
-        tail = q > 40  # ℓ = e^(−q) to the last digit
-        log_values = np.where(tail, -q, np.log(np.logaddexp(0, -np.where(tail, 0.0, q))))
-        log_slopes = -np.logaddexp(0, q)
-        bend = np.exp(-np.logaddexp(0, -q))  # the sigmoid of q
+    log_values, log_slopes, bend = terms(q, kind)
     top = log_values.max()
     log_L = float(top + np.log(np.exp(log_values - top).sum()))
     with np.errstate(under="ignore"):

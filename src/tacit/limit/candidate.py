@@ -34,7 +34,7 @@ class Candidate:
     size: np.ndarray
     """Neurons of each group."""
     group: np.ndarray
-    """Which group every neuron is in; −1 for neurons that feel nothing."""
+    """Which group every neuron is in; −1 for those that feel nothing or die out."""
     pattern: np.ndarray
     """Groups × points: 1, −1, or 0 where the group slides."""
     V: np.ndarray
@@ -51,8 +51,12 @@ def patterns(state: State) -> np.ndarray:
     return (state.side[:, state.walls.line] * np.sign(state.walls.r)).astype(np.int8)
 
 
-def surviving(state: State) -> tuple[np.ndarray, list[int]]:
-    """The group of every neuron (−1: it feels no point), and the first neuron of each group."""
+def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
+    """The group of every neuron, and the first neuron of each group.
+
+    The group is −1 for neurons that feel no point, and with both layers trained for those of groups
+    that weigh less than the share `least` of the heaviest.
+    """
     pattern = patterns(state)
     felt = pattern >= 0 if state.walls.alpha == 0 else np.ones(pattern.shape, dtype=bool)
     alive = felt.any(axis=1) & (state.a != 0) & state.W.any(axis=1)
@@ -66,13 +70,22 @@ def surviving(state: State) -> tuple[np.ndarray, list[int]]:
             keys[key] = len(firsts)
             firsts.append(int(k))
         group[k] = keys[key]
-    return group, firsts
+    if not state.both or not firsts:
+        return group, firsts
+    weight = np.abs(state.a) * np.linalg.norm(state.W, axis=1)
+    total = np.bincount(group[alive], weight[alive], len(firsts))
+    heavy = total >= least * total.max()
+    number = np.append(np.where(heavy, np.cumsum(heavy) - 1, -1), -1)
+    return number[group], [k for k, kept in zip(firsts, heavy, strict=True) if kept]
 
 
-def candidate(state: State) -> Candidate | None:
-    """None when the surviving patterns cannot give every point its label."""
+def candidate(state: State, least: float = 0.0) -> Candidate | None:
+    """None when the surviving patterns cannot give every point its label.
+
+    Groups below the share `least` of the heaviest are taken to die out.
+    """
     walls = state.walls
-    group, firsts = surviving(state)
+    group, firsts = surviving(state, least)
     if not firsts:
         return None
     pattern = patterns(state)[firsts]
@@ -101,22 +114,33 @@ def _both_layers(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """min Σ‖v_g‖: solved inside the cells, then brought to rounding error."""
     face = pattern == 0
-    walls = (sign[:, None] * y < 0) & ~face
-    groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), walls, face)
-    found = restricted_program(X, y, alpha, groups)
-    if found is None or not found.value > NONE:
-        return None
-    found = restricted_program(X, y, alpha, groups, unit=found.value) or found
+    # At points with s_g y_i > 0 walls are seldom in the way: first without them.
+    found = None
+    for walls in ((sign[:, None] * y < 0) & ~face, ~face):
+        groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), walls, face)
+        found = restricted_program(X, y, alpha, groups)
+        if found is None or not found.value > NONE:
+            return None
+        found = restricted_program(X, y, alpha, groups, unit=found.value) or found
+        room = np.outer(np.linalg.norm(found.V, axis=1), np.linalg.norm(X, axis=1))
+        if not ((found.V @ X.T) * pattern < -WALL * room).any():
+            break
+    assert found is not None
     lengths = np.linalg.norm(found.V, axis=1)
     live = np.flatnonzero(lengths > DEAD * lengths.max())
     leans = [np.flatnonzero(face[g]) for g in live]
     net = Neurons(found.V[live], sign[live])
     better = newton(X, y, alpha, net, leans, found.multipliers, "sum")
-    if better is None:
+    if better is None or _ratio(X, y, alpha, better[0]) < (1 - NONE) * _ratio(X, y, alpha, net):
         return found.V, found.multipliers
     V = np.zeros(found.V.shape)
     V[live] = better[0].V
     return V, better[1]
+
+
+def _ratio(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons) -> float:
+    """The smallest margin over Σ‖v_g‖."""
+    return float(margins(X, y, alpha, net)[0].min() / np.linalg.norm(net.V, axis=1).sum())
 
 
 def _first_layer(

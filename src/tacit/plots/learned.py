@@ -11,12 +11,10 @@ from matplotlib.figure import Figure
 from tacit._jax import jnp
 from tacit._words import printable
 from tacit.models import Model
+from tacit.plots.plane import MINUS, PLUS, boundary, plane
 from tacit.train.descent import parse_descent
 from tacit.train.initial import initial_weights
 from tacit.train.run import Run
-
-PLUS, MINUS = "#c1440e", "#1f5fa8"
-"""Orange for the positive class and positive output weights, blue for the negative."""
 
 
 def fill(figure: Figure, run: Run) -> None:
@@ -33,12 +31,12 @@ def fill(figure: Figure, run: Run) -> None:
     )
     model = parse_descent(run.setting, run.data.n).model
     params = {part: array[0] for part, array in run.params.items()}
-    basis, names, offset = _plane(data.X, data.parameters, params)
+    basis, names, offset = plane(data.X, data.parameters, params)
 
     def outputs(X: np.ndarray) -> np.ndarray:
         return np.asarray(model({p: jnp.asarray(v) for p, v in params.items()}, jnp.asarray(X)))
 
-    _boundary(left, data.X, data.y, outputs, basis, names, offset)
+    boundary(left, data.X, data.y, outputs, basis, names, offset)
     W = params.get("W")
     if W is not None and "a" in params and W.shape[1] == data.d:
         _neurons(middle, _start(run, model, data.d) @ basis.T, W @ basis.T, params["a"], names)
@@ -53,60 +51,6 @@ def _start(run: Run, model: Model, d: int) -> np.ndarray:
     if s.init and s.init.startswith(("file:", "embedding:")):
         return np.zeros((s.width, d))
     return initial_weights(model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
-
-
-def _plane(
-    X: np.ndarray, parameters: dict[str, Any], params: dict[str, np.ndarray]
-) -> tuple[np.ndarray, tuple[str, str], np.ndarray]:
-    """Two orthonormal directions to look along, their names, and a point of the plane."""
-    d = X.shape[1]
-    offset = np.zeros(d)
-    if "bias" in parameters:  # the last coordinate is one constant
-        offset[-1] = X[0, -1]
-    inputs = d - ("bias" in parameters)
-    if inputs <= 2:
-        basis = np.eye(max(d, 2))[:2, :d]
-        return basis, ("x₁", "x₂"), offset
-    W = params.get("W")
-    seen = W if W is not None and W.shape[1] == d and W.any() else X
-    directions = np.linalg.svd(seen[:, :inputs], full_matrices=False)[2]
-    if len(directions) < 2:  # one row only: any direction orthogonal to it will do
-        directions = np.linalg.svd(seen[:, :inputs], full_matrices=True)[2]
-    whose = "the neurons" if seen is W else "the data"
-    basis = np.zeros((2, d))
-    basis[:, :inputs] = directions[:2]
-    return basis, (f"first singular direction of {whose}", "second"), offset
-
-
-def _boundary(
-    ax: Axes,
-    X: np.ndarray,
-    y: np.ndarray,
-    outputs: Any,
-    basis: np.ndarray,
-    names: tuple[str, str],
-    offset: np.ndarray,
-) -> None:
-    flat = X @ basis.T
-    reach = 1.15 * max(np.abs(flat).max(), 1e-300)
-    grid = np.linspace(-reach, reach, 201)
-    U, V = np.meshgrid(grid, grid)
-    f = outputs(np.column_stack([U.ravel(), V.ravel()]) @ basis + offset).reshape(U.shape)
-    largest = np.abs(f).max()
-    if largest > 0:
-        ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
-        if f.min() < 0 < f.max():
-            ax.contour(U, V, f, levels=[0], colors="black", linewidths=1.5)
-    for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
-        rows = flat[y == label]
-        name = f"y = {label:+d}"
-        ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
-    title = "data, output and decision boundary"
-    if names[0] != "x₁":
-        title = "output and boundary on a plane through 0,\npoints projected onto it"
-    ax.set(title=title, xlabel=names[0], ylabel=names[1])
-    ax.set_aspect("equal")
-    ax.legend(loc="best", fontsize=8)
 
 
 def _neurons(

@@ -10,5 +10,6 @@ from tacit.show.certificates import (
     verdict_as_json,
 )
 from tacit.show.geometry import geometry, geometry_as_json
+from tacit.show.limit import limit, limit_as_json, limit_progress
 from tacit.show.lists import items, table_of_items
 from tacit.show.run import progress, run

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -18,17 +19,29 @@ from tacit.train.run import FORMAT, Run
 
 MOST_JSON_BYTES = 64 << 20
 
+T = TypeVar("T")
+
 
 def load(path: str | Path) -> Run:
     """Read a run folder; anything that is not exactly one is refused with what is wrong."""
-    folder = Path(path)
-    if not folder.is_dir():
+    if not Path(path).is_dir():
         raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
-    with open_regular(folder / "run.json", MOST_JSON_BYTES) as file:
+    return read_folder(Path(path), "run.json", _run)
+
+
+def read_folder(
+    folder: Path, name: str, build: Callable[[dict[str, Any], dict[str, np.ndarray]], T]
+) -> T:
+    """What `build` makes of a JSON file of this name and of `arrays.npz`, or one line."""
+    with open_regular(folder / name, MOST_JSON_BYTES) as file:
         text = file.read()
     arrays = read_npz(folder / "arrays.npz")
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{name} holds {constant}")
+
     try:
-        return _run(json.loads(text, parse_constant=_refuse), arrays)
+        return build(json.loads(text, parse_constant=refuse), arrays)
     except KeyError as error:
         raise BadInput(f"{folder} is not a run folder: {error} is missing") from None
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
@@ -36,23 +49,19 @@ def load(path: str | Path) -> Run:
         raise BadInput(f"{folder} is not a run folder: {reason}") from None
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"run.json holds {constant}")
-
-
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
     if not condition:
         raise BadInput(message)
 
 
 def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
-    _require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
-    setting = _setting(about["setting"])
-    data = _data(about["data"], arrays)
+    require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
+    setting = read_setting(about["setting"])
+    data = read_data(about["data"], arrays)
     members = _members(about["members"], len(data.classes))
     outcomes, seconds = about["outcomes"], float(about["seconds"])
-    _require(0 <= seconds < math.inf, f"it took {seconds} seconds")
-    _require(
+    require(0 <= seconds < math.inf, f"it took {seconds} seconds")
+    require(
         len(outcomes) == len(members) and all(isinstance(text, str) for text in outcomes),
         f"it has {len(members)} members and the outcomes {outcomes!r}",
     )
@@ -75,26 +84,28 @@ def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
     return run
 
 
-def _setting(given: dict[str, Any]) -> Setting:
+def read_setting(given: dict[str, Any]) -> Setting:
+    """A setting as `asdict` gives it."""
     known = [field.name for field in fields(Setting)]
-    _require(set(given) == set(known), f"its setting has {sorted(given)}, not {sorted(known)}")
+    require(set(given) == set(known), f"its setting has {sorted(given)}, not {sorted(known)}")
     types = get_type_hints(Setting) | {"train": str | None, "stop": list}
     read: dict[str, Any] = {}
     for name, value in given.items():
         read[name] = float(value) if types[name] is float and type(value) is int else value
         right = isinstance(read[name], types[name]) and not isinstance(value, bool)
-        _require(right, f"its setting has {name} = {value!r}")
+        require(right, f"its setting has {name} = {value!r}")
     read["stop"] = tuple(given["stop"])
-    _require(all(isinstance(text, str) for text in read["stop"]), "its stop rules are no texts")
+    require(all(isinstance(text, str) for text in read["stop"]), "its stop rules are no texts")
     return Setting(**read)
 
 
-def _data(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Dataset:
+def read_data(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Dataset:
+    """Name, classes and parameters of the data, and X, y (test_X, test_y) of the arrays."""
     name, classes = str(about["name"]), tuple(map(str, about["classes"]))
 
     def points(prefix: str, name: str, **more: Any) -> Dataset:
         X, y = arrays[f"{prefix}X"], arrays[f"{prefix}y"]
-        _require(
+        require(
             X.dtype == np.float64 and y.dtype.kind in "iu",
             f"{prefix}X and {prefix}y are {X.dtype} and {y.dtype}, not float64 and whole numbers",
         )
@@ -102,7 +113,7 @@ def _data(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Dataset:
 
     test = points("test_", f"{name} (test)") if "test_X" in arrays else None
     data = points("", name, parameters=dict(about["parameters"]), test=test)
-    _require(test is None or test.d == data.d, "training and test points differ in dimension")
+    require(test is None or test.d == data.d, "training and test points differ in dimension")
     return data
 
 
@@ -111,7 +122,7 @@ def _members(given: list[Any], classes: int) -> tuple[tuple[int, int | None], ..
     seeds = [seed for seed, _ in found][:: classes or 1]
     expected = tuple((seed, k) for seed in seeds for k in (range(classes) if classes else (None,)))
     whole = all(isinstance(seed, int) and 0 <= seed < 2**63 for seed in seeds)
-    _require(
+    require(
         bool(found) and whole and found == expected,
         "its members are not a list of (seed, class) with every class for each seed",
     )
@@ -120,7 +131,7 @@ def _members(given: list[Any], classes: int) -> tuple[tuple[int, int | None], ..
 
 def _check_measures(run: Run) -> None:
     epochs, shape = run.epochs, (len(run.epochs), len(run.members))
-    _require(
+    require(
         epochs.dtype.kind == "i"
         and epochs.ndim == 1
         and len(epochs) > 0
@@ -129,9 +140,9 @@ def _check_measures(run: Run) -> None:
         "its epochs are not whole numbers that increase",
     )
     for name in ("log_loss", "train_error", *(["test_error"] if run.data.test else [])):
-        _require(name in run.measures, f"the measure '{name}' is missing")
+        require(name in run.measures, f"the measure '{name}' is missing")
     for name, values in run.measures.items():
-        _require(
+        require(
             values.dtype == np.float64 and values.ndim <= 3 and values.shape[:2] == shape,
             f"the measure '{name}' has shape {values.shape} of {values.dtype}, not {shape}",
         )
@@ -141,28 +152,28 @@ def _check_state(run: Run) -> None:
     """The state is one that this setting can be in on this data."""
     descent = parse_descent(run.setting, run.data.n)
     entries = sum(array.size for array in run.params.values())
-    _require(run.setting.width <= entries, f"width {run.setting.width} does not fit its weights")
+    require(run.setting.width <= entries, f"width {run.setting.width} does not fit its weights")
     for part, s in descent.model.shapes(run.data.d, run.setting.width).items():
         _check_array(run, f"params.{part}", s.shape)
     whole = named_leaves(start(descent, {part: array[0] for part, array in run.params.items()}))
-    _require(set(run.state) == set(whole), f"its state has {list(run.state)}, not {list(whole)}")
+    require(set(run.state) == set(whole), f"its state has {list(run.state)}, not {list(whole)}")
     for name, leaf in whole.items():
         _check_array(run, name, leaf.shape, leaf.dtype)
     epoch, status = run.state["epoch"], run.state["status"]
-    _require(
+    require(
         bool((epoch >= 0).all()) and int(epoch.max()) == run.epoch,
         f"its members are at epochs {epoch.tolist()}, its last measures at {run.epoch}",
     )
     possible = [code for code in stops.OUTCOMES if code != stops.DIVERGED]
-    _require(bool(np.isin(status, possible).all()), f"its status is {status.tolist()}")
+    require(bool(np.isin(status, possible).all()), f"its status is {status.tolist()}")
 
 
 def _check_array(run: Run, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> None:
-    _require(name in run.state, f"its {name} is missing")
+    require(name in run.state, f"its {name} is missing")
     array, needed = run.state[name], (len(run.members), *shape)
-    _require(
+    require(
         array.shape == needed and array.dtype == dtype,
         f"its {name} has shape {array.shape} of {array.dtype}, not {needed} of {np.dtype(dtype)}",
     )
     right = ~np.isnan(array) if name == "best" else np.isfinite(array)
-    _require(bool(right.all()), f"its {name} holds numbers that are not finite")
+    require(bool(right.all()), f"its {name} holds numbers that are not finite")

@@ -148,9 +148,7 @@ def remarks(run: Run) -> list[str]:
 
 def save(run: Run, path: str | Path, force: bool = False) -> None:
     """Write the folder; an older run is replaced only with `force`."""
-    arrays = {"epochs": run.epochs, "X": run.data.X, "y": run.data.y}
-    if run.data.test is not None:
-        arrays |= {"test_X": run.data.test.X, "test_y": run.data.test.y}
+    arrays = {"epochs": run.epochs, **data_arrays(run.data)}
     arrays |= {f"state.{name}": array for name, array in run.state.items()}
     arrays |= {f"measure.{name}": array for name, array in run.measures.items()}
     packed = npz_bytes(arrays)
@@ -158,11 +156,7 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
         "tacit": tacit.__version__,
         "format": FORMAT,
         "setting": asdict(run.setting),
-        "data": {
-            "name": run.data.name,
-            "classes": run.data.classes,
-            "parameters": run.data.parameters,
-        },
+        "data": about_data(run.data),
         "members": run.members,
         "outcomes": run.outcomes,
         "seconds": run.seconds,
@@ -170,3 +164,16 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
     }
     text = json.dumps(plain(about), indent=1, allow_nan=False)
     write_folder(path, {"run.json": text.encode(), "arrays.npz": packed}, force)
+
+
+def about_data(data: Dataset) -> dict[str, Any]:
+    """What the JSON of a folder says of its data."""
+    return {"name": data.name, "classes": data.classes, "parameters": data.parameters}
+
+
+def data_arrays(data: Dataset) -> dict[str, np.ndarray]:
+    """The points of a folder's data."""
+    arrays = {"X": data.X, "y": data.y}
+    if data.test is not None:
+        arrays |= {"test_X": data.test.X, "test_y": data.test.y}
+    return arrays

@@ -1,0 +1,127 @@
+"""`tacit limit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from tacit._types import BadInput, Setting
+from tacit.cli._app import DataOptions, app, need_seconds, print_json, warn
+
+INITS: dict[str, str] = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
+
+
+@app.command
+def limit(
+    data: str,
+    /,
+    *,
+    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    activation: str = "relu",
+    train: Literal["both", "first"] = "both",
+    width: int = 100,
+    init: str | None = None,
+    output_weight: float | None = None,
+    loss: str = "logistic",
+    log10_loss: float = -1000.0,
+    seconds: float = 600.0,
+    seed: int = 0,
+    out: Path | None = None,
+    picture: Path | None = None,
+    force: bool = False,
+    json: bool = False,
+) -> int:
+    """Follow gradient flow to its end: which network it becomes, and whether that is the best.
+
+    Every outcome is an answer, with exit code 0; only `converged` claims a limit.
+
+    Parameters
+    ----------
+    data
+        File or generator call. Of more than two classes, one network each against the rest.
+    activation
+        `relu`, or `leaky:A` for φ(z) = max(z, Az).
+    train
+        The layers that the flow moves: both, or the first only.
+    width
+        The number of neurons.
+    init
+        Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
+        with a fixed output layer `gaussian:1e-4`.
+    output_weight
+        With --train first: V of the output layer, half +V and half −V (1).
+    loss
+        `logistic` or `exponential`. Sum and mean have the same path; the loss and the time that
+        are shown are those of the sum.
+    log10_loss
+        Follow the path until log₁₀ of the loss is this, then say what it leads to.
+    seconds
+        Stop following after about that long (for each class).
+    seed
+        Of the initial weights. Generators have a seed of their own.
+    out
+        Write limit and path into this folder; `tacit certify` takes it.
+    picture
+        Draw the limit and the way there (.png, .svg or .pdf).
+    force
+        Replace OUT and PICTURE if they exist.
+    json
+        One JSON object on standard output.
+    """
+    _check_targets(data, out, picture, force)
+    need_seconds(seconds)
+    if train == "both" and output_weight is not None:
+        raise BadInput(
+            "--output-weight plays no part when both layers are trained; it needs --train first"
+        )
+
+    from tacit import show
+    from tacit.limit.classes import find_each
+    from tacit.limit.run import save
+
+    points = options.load(data)
+    setting = Setting(
+        activation=activation,
+        train=train,
+        width=width,
+        init=INITS[train] if init is None else init,
+        output_weight=1.0 if output_weight is None else output_weight,
+        loss=loss,
+    )
+    with show.limit_progress(hidden=json) as progress:
+        found, interrupted = find_each(setting, points, seed, log10_loss, seconds, progress)
+    if out is not None:
+        save(found, points, out, force)
+    if interrupted:
+        picture = None
+    if picture is not None:
+        from tacit.plots import draw_limit
+
+        draw_limit(found, points, picture, force)
+    if json:
+        print_json(show.limit_as_json(found, points))
+    else:
+        show.limit(found, points, out, picture)
+    if interrupted:
+        saved = f"; saved in {out}" if out else "; nothing was saved"
+        warn(f"interrupted at log₁₀ loss {found[-1].log10_loss:.6g}{saved}")
+    return 130 if interrupted else 0
+
+
+def _check_targets(data: str, out: Path | None, picture: Path | None, force: bool) -> None:
+    """What is to be written can be, and is not what is read."""
+    from tacit._io import check_writable
+
+    given = [Path(part).resolve() for part in data.split(",")]
+    for option, path in (("--out", out), ("--picture", picture)):
+        if path is not None and path.resolve() in given:
+            raise BadInput(f"{option} {path} is the data itself; choose another name")
+    if out is not None:
+        check_writable(out, force)
+        if picture is not None and out.resolve() == picture.resolve():
+            raise BadInput(f"--out and --picture are both {out}; give them different names")
+    if picture is not None:
+        from tacit.plots import check_ending
+
+        check_ending(picture)
+        check_writable(picture, force, folder=False)

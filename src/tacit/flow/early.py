@@ -1,0 +1,171 @@
+"""The early phase: near zero every neuron turns on its own, up or down G, before the net fits.
+
+As long as the outputs are small the loss pulls on all points as it does at f = 0, and the neurons
+do not feel each other (phuong2021 §4.1, lyu2021 §5.1, wang2022 Prop. 6):
+
+    G(w) = Σ −ℓ'(0) y_i φ(w·x_i),   w_k' = a_k ∇G(w_k),   a_k' = G(w_k).   phuong2021 (12)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tacit.flow.between import between
+from tacit.flow.follow import Moment, Path
+from tacit.flow.state import State
+from tacit.flow.tail import Kind
+from tacit.solvers.sectors import extremal_directions
+
+SHARE = 0.1
+"""Ours: the early phase lasts while no |ℓ'(y_i f(x_i))| is further from |ℓ'(0)| than this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """The end of the early phase and what the neurons have come to by then."""
+
+    end: Moment
+    """When it ends, and the network then; between two moments of the path as a rule."""
+    index: int
+    """The last moment of the path that belongs to it."""
+    sectors: np.ndarray
+    """m × n: the signs of w_k·x_i then, 0 where the neuron slides (phuong2021 Definition 1)."""
+    dead_at_start: np.ndarray
+    """m flags: neurons that feel no point and so never move again; possible for ReLU only."""
+    dead_then: np.ndarray
+    dead_at_end: np.ndarray
+    """The same at the end of the early phase, and at the end of the path."""
+    cosines: np.ndarray
+    """cos(w_k, sign(a_k) ∇G(w_k)) at the end of the early phase; nan where ∇G(w_k) is 0."""
+    aligned: np.ndarray | None
+    """log t at which the cosine is first 1 − δ or more (wang2022 Theorem 1): −inf from the start,
+    inf never, None when no δ was given. Accurate to a few percent of a neuron's own time."""
+    extremal: np.ndarray | None
+    """m flags: neurons in an extremal sector of the sign of a_k (phuong2021 Lemma 1); None: not
+    asked for."""
+    complete: bool
+    """All extremal sectors are known; otherwise those that were met."""
+
+    @property
+    def s(self) -> float:
+        return self.end.s
+
+    @property
+    def log_t(self) -> float:
+        """In the time of gradient flow on the sum of the losses."""
+        return self.end.log_t
+
+
+def early(
+    path: Path,
+    kind: Kind = "logistic",
+    share: float = SHARE,
+    delta: float | None = None,
+    extremal: bool = False,
+) -> Early | None:
+    """The early phase of a path; None when the initial outputs are too large for there to be one.
+
+    `delta` asks for the times of alignment, over the whole path, `extremal` for the sectors that
+    phuong2021 Definition 2 calls so (a search in more than three dimensions).
+    """
+    last = -1
+    for moment in path.moments:
+        if not _near_zero(moment.state, kind, share):
+            break
+        last += 1
+    if last < 0:
+        return None
+    end = path.moments[last]
+    if last + 1 < len(path.moments):
+        for moment in between(end, path.moments[last + 1], kind):
+            if not _near_zero(moment.state, kind, share):
+                break
+            end = moment
+    sectors = signs(end.state)
+    found, complete = _extremal(end.state, sectors) if extremal else (None, False)
+    return Early(
+        end=end,
+        index=last,
+        sectors=sectors,
+        dead_at_start=dead(path.moments[0].state),
+        dead_then=dead(end.state),
+        dead_at_end=dead(path.last.state),
+        cosines=cosines(end.state),
+        aligned=None if delta is None else _aligned(path, kind, delta),
+        extremal=found,
+        complete=complete,
+    )
+
+
+def signs(state: State) -> np.ndarray:
+    """m × n: the signs of w_k·x_i, 0 while a neuron slides."""
+    return (state.side[:, state.walls.line] * np.sign(state.walls.r)).astype(np.int8)
+
+
+def dead(state: State) -> np.ndarray:
+    """Neurons that nothing can move: they are 0, or (ReLU) no w_k·x_i is positive.
+
+    The latter includes neurons that were pushed to a wall and lie in it, unless there are points on
+    either side of 0 along its line: then one of them is felt wherever the neuron goes.
+    """
+    walls, sign = state.walls, signs(state)
+    here = (state.a != 0) & state.W.any(axis=1)
+    if walls.alpha != 0:
+        return ~here
+    ahead = np.bincount(walls.line, walls.r > 0, len(walls.e)) > 0
+    behind = np.bincount(walls.line, walls.r < 0, len(walls.e)) > 0
+    held = (state.side == 0) & ahead & behind
+    return ~(here & ((sign > 0).any(axis=1) | held.any(axis=1)))
+
+
+def cosines(state: State) -> np.ndarray:
+    """cos(w_k, sign(a_k) ∇G(w_k)), ∇G being that along the walls in which the neuron slides."""
+    g = gradients(state, state.walls.y)
+    size = np.linalg.norm(state.W, axis=1) * np.linalg.norm(g, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(size > 0, np.sign(state.a) * (g * state.W).sum(axis=1) / size, np.nan)
+
+
+def gradients(state: State, c: np.ndarray) -> np.ndarray:
+    """Σ c_i φ'(w_k·x_i) x_i for every neuron, along the walls in which it slides."""
+    walls, sign = state.walls, signs(state)
+    slopes = np.where(sign > 0, 1.0, np.where(sign < 0, walls.alpha, 0.0))
+    g = (slopes * c) @ walls.X
+    none = 1e-13 * (slopes @ np.abs(c * walls.r))
+    for k in np.flatnonzero((state.side == 0).any(axis=1)):
+        basis = np.linalg.qr(walls.e[state.side[k] == 0].T)[0]
+        g[k] -= basis @ (basis.T @ g[k])
+    g[np.linalg.norm(g, axis=1) <= none] = 0.0
+    return g
+
+
+def _near_zero(state: State, kind: Kind, share: float) -> bool:
+    q = state.outputs()
+    change = np.expm1(-q) if kind == "exponential" else np.tanh(-q / 2)  # ℓ'(q)/ℓ'(0) − 1
+    return bool((np.abs(change) <= share).all())
+
+
+def _extremal(state: State, sectors: np.ndarray) -> tuple[np.ndarray, bool]:
+    found = extremal_directions(state.walls.X, state.walls.y, state.walls.alpha)
+    known = {(item.sign, item.sector.astype(np.int8).tobytes()) for item in found.items}
+    mine = zip(np.sign(state.a).astype(int).tolist(), sectors, strict=True)
+    return np.array([(sign, row.tobytes()) in known for sign, row in mine]), found.complete
+
+
+def _aligned(path: Path, kind: Kind, delta: float) -> np.ndarray:
+    when = np.where(cosines(path.moments[0].state) >= 1 - delta, -math.inf, math.inf)
+    for one, other in pairwise(path.moments):
+        new = (cosines(other.state) >= 1 - delta) & (when == math.inf)
+        if not new.any():
+            continue
+        for before, after in pairwise([*between(one, other, kind), other]):
+            low, high = cosines(before.state), cosines(after.state)
+            for k in np.flatnonzero(new & (when == math.inf) & (high >= 1 - delta)):
+                share = (1 - delta - low[k]) / (high[k] - low[k]) if high[k] > low[k] else 1.0
+                times = math.exp(before.log_t), math.exp(after.log_t)
+                when[k] = math.log(times[0] + max(share, 1e-3) * (times[1] - times[0]))
+    return when

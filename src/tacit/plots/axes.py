@@ -1,0 +1,46 @@
+"""What panels share: axes from small to very large numbers, and words in place of a picture."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+
+
+def say(ax: Axes, title: str, words: str) -> None:
+    """A panel without a picture says why."""
+    ax.set_title(title)
+    ax.set(xticks=[], yticks=[])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, color="0.35")
+
+
+def widen(axis: Axis, width: float, values: np.ndarray, room: float = 0.04) -> None:
+    """Make an axis linear up to ±width and logarithmic beyond, with ticks at powers of ten."""
+    ends = np.array([values.min(), values.max()])
+    largest = math.log10(float(np.abs(ends).max()))
+    powers = range(math.ceil(math.log10(width) - 0.3), math.floor(largest) + 1)
+    tens = [10.0**k for k in powers[:: max(len(powers) // 5, 1)]]
+    ticks = [tick for tick in (*(-ten for ten in tens), 0.0, *tens) if ends[0] <= tick <= ends[1]]
+    shown = np.arcsinh(ends / width)
+    pad = room * (shown[1] - shown[0])
+    ends = width * np.sinh(shown + [-pad, pad])
+    _scale(axis, "asinh", linear_width=width)
+    ax = axis.axes
+    (ax.set_xlim if axis is ax.xaxis else ax.set_ylim)(*ends)
+    axis.set_ticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
+def logarithmic(axis: Axis, values: np.ndarray) -> None:
+    """Make an axis of positive numbers logarithmic, if they span a decade."""
+    if values.max() >= 10 * values.min():
+        _scale(axis, "log")
+
+
+def _scale(axis: Axis, kind: str, **options: float) -> None:
+    ax = axis.axes
+    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)(kind, **options)
