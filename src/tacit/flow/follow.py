@@ -89,10 +89,25 @@ def follow(
     progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Gradient flow of a two-layer net as a differential inclusion."""
-    return _Flow(start(walls_of(X, y, alpha), W, a, both), kind).run(log_L_end, seconds, progress)
+    return begin(X, y, alpha, W, a, both, kind).run(log_L_end, seconds, progress)
 
 
-class _Flow:
+def begin(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    W: np.ndarray,
+    a: np.ndarray,
+    both: bool = True,
+    kind: Kind = "logistic",
+) -> Flow:
+    """The flow at its first moment; `run` follows it."""
+    return Flow(start(walls_of(X, y, alpha), W, a, both), kind)
+
+
+class Flow:
+    """A path that can be followed further and further."""
+
     def __init__(self, state: State, kind: Kind) -> None:
         self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
@@ -104,8 +119,12 @@ class _Flow:
         self.steps = self.rejected = 0
 
     def run(
-        self, log_L_end: float, seconds: float, progress: Callable[[float], None] | None
+        self,
+        log_L_end: float,
+        seconds: float = 600.0,
+        progress: Callable[[float], None] | None = None,
     ) -> Path:
+        """Until the loss is that small; may be called again."""
         end, reason = "reached", ""
         begin = perf_counter()
         h, stiff = 0.01 / self._fastest(), 0
@@ -137,7 +156,9 @@ class _Flow:
         last = self.moments[-1].state
         size = float((_sizes(last) ** 2).max())
         drift = float(np.abs(_conserved(last) - self.conserved).max()) / size if last.both else 0.0
-        return Path(self.moments, self.events, end, reason, self.steps, self.rejected, drift)
+        return Path(
+            list(self.moments), list(self.events), end, reason, self.steps, self.rejected, drift
+        )
 
     def _explicit_step(self, h: float) -> tuple[float, bool]:
         """One step of about h; (the next one's length, whether stability is what limits it)."""
@@ -175,7 +196,7 @@ class _Flow:
     def _implicit_phase(self, h: float, log_L_end: float, deadline: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
         self._merge()
-        least, trend = h / 4, np.zeros(len(self.now.p))
+        trend = np.zeros(len(self.now.p))
         while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
             h = min(h, DOUBLING / self._fastest())
             with np.errstate(divide="ignore"):
@@ -188,8 +209,7 @@ class _Flow:
                 half, new = two
                 error = _distance(full, new)
                 if self._rises(weigh(new, self.kind, seen_by(self.state)).log_L):
-                    h /= 4
-                    continue
+                    error = math.inf
                 if error <= IMPLICIT_TOLERANCE:
                     new = _extrapolated(full, new)
                     self._accept(new, h)
@@ -198,7 +218,7 @@ class _Flow:
                 else:
                     self.rejected += 1
                 h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
-            if h < least:
+            if h * reaction(self.state, self.now) < 1:  # explicit steps are as good
                 return
 
     def _two_halves(

@@ -9,20 +9,22 @@ from time import perf_counter
 import numpy as np
 
 from tacit._types import BadInput, Dataset, Setting
-from tacit.certificates import certify, two_layer_kkt
-from tacit.certificates.kkt import KKT
-from tacit.flow.follow import Path, follow
+from tacit._words import count
+from tacit.certificates import certify
+from tacit.flow.follow import FLAT, SLOW, Path, begin
+from tacit.flow.steps import seen_by
 from tacit.flow.tail import Kind
-from tacit.limit.approach import angles, fitted_rate
-from tacit.limit.candidate import Candidate, candidate
-from tacit.limit.result import Group, Limit
+from tacit.limit.judge import Found, judge
+from tacit.limit.result import Limit, Outcome
 from tacit.losses import Exponential, Logistic, parse_loss
 from tacit.models import parse_activation, parse_model
 from tacit.train.initial import initial_weights
 
 LN10 = math.log(10)
-STATIONARY = 1e-9
-"""KKT residuals of a limit are at most this."""
+DEEPER, DEEPEST = 100.0, -1e9
+"""Where no limit can be told yet, the path is followed to a log loss so many times as large; and
+the log₁₀ loss where that ends: further down, rounding hides which points the loss sits on."""
+CERTIFY_SECONDS = 60.0
 
 Progress = Callable[[float, float], None]
 """Called with the log₁₀ loss reached and the one to reach."""
@@ -36,84 +38,100 @@ def find(
     seconds: float = 600.0,
     progress: Progress | None = None,
 ) -> Limit:
-    """The end of gradient flow on binary data, from the initial weights that training has too."""
-    begin = perf_counter()
+    """The end of gradient flow on binary data, from the initial weights that training has too.
+
+    The path is followed to `log10_loss`, and on from there when it does not tell its limit yet.
+    """
+    started = perf_counter()
     if setting.model != "two_layer":
         raise BadInput(f"the flow is that of two_layer networks, not of {setting.model}")
-    kind = _tail(setting.loss)
+    kind = tail_of(setting.loss)
     alpha, train = parse_activation(setting.activation), setting.train or "both"
     model = parse_model(setting.model, alpha, train)
-    weights = initial_weights(
-        model, data.d, setting.width, setting.init, seed, setting.output_weight
-    )
-    path = follow(
-        data.X,
-        data.y,
-        alpha,
-        weights["W"],
-        weights["a"],
-        train == "both",
-        kind,
-        log10_loss * LN10,
-        seconds,
-        None if progress is None else lambda log_L: progress(log_L / LN10, log10_loss),
-    )
-    found = candidate(path.last.state) if path.end == "reached" else None
-    if found is None:
-        outcome = {"reached": "partial", "rest": "stuck", "dead": "dead"}.get(path.end, path.end)
-        return Limit(
-            setting, data, seed, outcome, path.reason, path, (), None, None, None, None,  # type: ignore[arg-type]
-            np.zeros((0, 2)), None, perf_counter() - begin,
-        )  # fmt: skip
-    W, a = network(found, path)
-    kkt: KKT = two_layer_kkt(W, a, data.X, data.y, alpha, train)
-    approach = angles(path, W, a, found)
-    certificate = certify(W, a, data.X, data.y, alpha, train, seconds=60)
+    init = initial_weights(model, data.d, setting.width, setting.init, seed, setting.output_weight)
+    flow = begin(data.X, data.y, alpha, init["W"], init["a"], train == "both", kind)
+    path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
+    outcome, reason, found = _end(path, data, train)
+    goal, allowed = log10_loss, min(seconds, 2 * (perf_counter() - started) + 2)
+    while path.end == "reached" and outcome == "undecided" and goal > DEEPEST:
+        goal = max(min(goal * DEEPER, -1e4), DEEPEST)
+        left = allowed - (perf_counter() - started)
+        path = flow.run(goal * LN10, max(left, 0.0), _reporter(progress, goal))
+        if path.end == "undecided":  # no time for it
+            break
+        outcome, reason, found = _end(path, data, train)
+    certificate = None
+    if found is not None:
+        W, a = found.W, found.a
+        left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), 1.0))
+        certificate = certify(W, a, data.X, data.y, alpha, train, seconds=left)
     return Limit(
-        setting, data, seed, "converged" if kkt.holds(STATIONARY) else "undecided",
-        "", path, _groups(found), W, a, kkt, certificate, approach, fitted_rate(approach),
-        perf_counter() - begin,
-    )  # fmt: skip
+        setting=setting,
+        data=data,
+        seed=seed,
+        outcome=outcome,
+        reason=reason,
+        path=path,
+        groups=found.groups if found else (),
+        W=found.W if found else None,
+        a=found.a if found else None,
+        kkt=found.kkt if found else None,
+        certificate=certificate,
+        approach=found.approach if found else np.zeros((0, 2)),
+        rate=found.rate if found else None,
+        seconds=perf_counter() - started,
+    )
 
 
-def network(found: Candidate, path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The limit as a network of the path's neurons, each with its share of its group."""
-    state = path.last.state
-    W, a = np.zeros(state.W.shape), np.zeros(len(state.a))
-    if not state.both:
-        a = state.a.copy()
-    for g, v in enumerate(found.V):
-        rows = np.flatnonzero(found.group == g)
-        length = float(np.linalg.norm(v))
-        if length == 0:
-            continue
-        if state.both:
-            part = np.abs(state.a[rows])
-            part = part / np.linalg.norm(part) * math.sqrt(length)
-            W[rows], a[rows] = part[:, None] * (v / length), part * found.sign[g]
-        else:
-            W[rows] = v / (np.abs(state.a[rows[0]]) * len(rows))
-    return W, a
+def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Found | None]:
+    """What the end of the path is, a sentence of evidence, and the limit where there is one."""
+    state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
+    if path.end == "branched":
+        return "branched", path.reason, None
+    if path.end in ("undecided", "interrupted"):
+        return "undecided", f"{path.reason}; the path was followed to {at}", None
+    if path.end == "dead":
+        when = "from the start" if len(path.moments) < 3 else "in the end"
+        return "dead", f"No neuron feels any point, {when}: nothing moves any more at {at}.", None
+    if path.end == "rest":
+        return "stuck", _stuck(path, at), None
+    unseen = ~seen_by(state)
+    if unseen.any():
+        return "partial", _partial(data, unseen), None
+    verdict = judge(path, data, train)
+    if isinstance(verdict, str):
+        return "undecided", verdict, None
+    return "converged", verdict.evidence, verdict
 
 
-def _groups(found: Candidate) -> tuple[Group, ...]:
-    groups = []
-    for g, v in enumerate(found.V):
-        weight = float(np.linalg.norm(v))
-        if weight > 0:
-            groups.append(
-                Group(
-                    int(found.sign[g]),
-                    np.flatnonzero(found.group == g),
-                    v / weight,
-                    weight,
-                    found.pattern[g],
-                )
-            )
-    return tuple(groups)
+def _stuck(path: Path, at: str) -> str:
+    q = path.last.state.outputs()
+    wrong = int((q <= 0).sum())
+    return (
+        f"At rest with positive loss, {at}: no neuron changes by more than {SLOW:g} and log L by "
+        f"more than {FLAT:g} in the time 1/Σ p_i‖x_i‖; {count(wrong, 'point')} of {len(q)} "
+        f"{'is' if wrong == 1 else 'are'} not on the side of the label."
+    )
 
 
-def _tail(text: str) -> Kind:
+def _partial(data: Dataset, unseen: np.ndarray) -> str:
+    classes = {int(label) for label in data.y[unseen]}
+    whole = len(classes) == 1 and (unseen == (data.y == min(classes))).all()
+    which = f", all of class {min(classes):+d}" if whole else ""
+    return (
+        f"No living neuron sees {count(int(unseen.sum()), 'point')} of {data.n}{which}: the output "
+        "stays 0 there, while the rest is fitted with ever larger weights."
+    )
+
+
+def _reporter(progress: Progress | None, goal: float) -> Callable[[float], None] | None:
+    if progress is None:
+        return None
+    return lambda log_L: progress(log_L / LN10, goal)
+
+
+def tail_of(text: str) -> Kind:
+    """The tail of a loss by its text; losses that end at a finite point have none."""
     loss = parse_loss(text)
     if isinstance(loss, Logistic):
         return "logistic"
