@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.flow.state import AT_WALL, Met, State
+from tacit.flow.walls import Face
 
 MOST_EVENTS = 300
 """Of one neuron in one stage; more means that floating point cannot tell what happens."""
@@ -228,41 +229,38 @@ def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.nda
     on = np.flatnonzero(state.side[k] == 0)
     if len(on) == 0:
         return g
-    E = state.walls.e[on]
+    face = state.walls.face(on)
     low, high = np.minimum(plus, minus)[on], np.maximum(plus, minus)[on]
-    kappa = _box(E, g, low, high)
+    kappa = _box(face, g, low, high)
     # At its bound a wall is left if the velocity really leads away from it.
-    excess = np.abs(E @ (g + kappa @ E))
+    excess = np.abs(face.e @ (g + kappa @ face.e))
     away = excess > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
+    if not away.any():
+        state.W[k] = face.along(state.W[k])  # stay in the walls exactly
+        return face.along(g)
     for j in np.flatnonzero(away):
         upper = kappa[j] - low[j] > high[j] - kappa[j]
         at_plus = (plus[on[j]] == high[j]) == bool(upper)
         state.side[k, on[j]] = 1 if at_plus else -1
         state.events.append(Met(k, int(on[j]), "release", bend=float(excess[j])))
-    held = on[~away]
-    if len(held):  # stay in the walls exactly
-        E = state.walls.e[held]
-        state.W[k] -= E.T @ np.linalg.lstsq(E @ E.T, E @ state.W[k], rcond=1e-12)[0]
+    state.W[k] = projected(state, k, state.W[k])
     return projected(state, k, state.pull_of(k, plus, minus))
 
 
 def projected(state: State, k: int, g: np.ndarray) -> np.ndarray:
     """Vectors (the last axis) without their parts across the walls in which neuron k slides."""
     on = np.flatnonzero(state.side[k] == 0)
-    if len(on) == 0:
-        return g
-    E = state.walls.e[on]
-    return g - (g @ E.T) @ np.linalg.pinv(E @ E.T, rcond=1e-12) @ E
+    return state.walls.face(on).along(g) if len(on) else g
 
 
-def _box(E: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """κ in [low, high] that makes ‖g + Eᵀκ‖ smallest."""
-    if len(E) == 1:
-        return np.clip(-(E @ g), low, high)
-    from scipy.optimize import lsq_linear
-
-    free = np.linalg.lstsq(E @ E.T, -(E @ g), rcond=1e-12)[0]
+def _box(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """κ in [low, high] that makes ‖g + Σ κ e‖ smallest."""
+    free = -(face.solve @ g)
+    if len(free) == 1:
+        return np.clip(free, low, high)
     if ((free > low) & (free < high)).all():
         return free
+    from scipy.optimize import lsq_linear
+
     width = np.maximum(high - low, 1e-300)
-    return lsq_linear(E.T, -g, (low, low + width), method="bvls", tol=1e-14).x
+    return lsq_linear(face.e.T, -g, (low, low + width), method="bvls", tol=1e-14).x

@@ -26,11 +26,10 @@ MOST_BEND = 10.0
 
 
 def seen_by(state: State) -> np.ndarray:
-    """Points that some neuron feels, also while it slides along their wall."""
+    """Points at which some neuron is active (a neuron that slides along their wall is not)."""
     live = (state.a != 0) & state.W.any(axis=1)
-    side = state.side[live]
-    sliding = (side == 0)[:, state.walls.line] & (state.walls.r != 0)
-    return ((state.walls.slopes(side) > 0) | sliding).any(axis=0)
+    seen: np.ndarray = (state.walls.slopes(state.side[live]) > 0).any(axis=0)
+    return seen
 
 
 def reaction(state: State, now: Weights) -> float:
@@ -48,8 +47,8 @@ def weigh(
 ) -> Weights:
     """p, relative to the loss of the points that are seen: of the others no neuron knows.
 
-    Their p, which could be beyond all bounds, is cut at the largest of the rest: it matters only
-    when a neuron meets their wall.
+    Their p, which could be beyond all bounds, is cut where their pull outweighs all the others':
+    it matters only to a neuron in their wall.
     """
     q = state.outputs() if q is None else q
     seen = seen_by(state) if seen is None else seen
@@ -60,9 +59,10 @@ def weigh(
     known, rest = weights(q[seen], kind), weights(q[~seen], kind)
     p, bend = np.empty(len(q)), np.empty(len(q))
     p[seen], bend[seen] = known.p, known.bend
-    top = float(known.p.max())
+    lengths = np.abs(state.walls.r)
+    most = 2 * float(known.p @ lengths[seen]) / np.maximum(lengths[~seen], 1e-300)
     shift = min(rest.log_L - known.log_L, 700.0)
-    p[~seen], bend[~seen] = np.minimum(rest.p * math.exp(shift), top), 0.0
+    p[~seen], bend[~seen] = np.minimum(rest.p * math.exp(shift), most), 0.0
     return Weights(p, known.log_L, bend)
 
 
@@ -135,11 +135,12 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | N
     for _ in range(MOST_NEWTON):
         p = np.exp(u)
         new = state.copy()
-        try:
-            advance(new, p * y, h)
-        except Undecided:
-            return None
-        q = new.outputs()
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                advance(new, p * y, h)
+            except Undecided:
+                return None
+            q = new.outputs()
         if not np.isfinite(q).all():
             return None
         log_values, log_slopes, bend = terms(q, kind)

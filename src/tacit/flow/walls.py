@@ -8,11 +8,29 @@ the positive side is pulled along e by Σ c_i r_i (1 where r_i > 0, α where r_i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.solvers._exact_signs import distinct_lines, integer_rows
+
+MOST_FACES = 5000
+
+
+class Face(NamedTuple):
+    """Where several walls meet."""
+
+    e: np.ndarray
+    """The unit vectors of the walls, as rows."""
+    across: np.ndarray
+    """Orthonormal rows that span the same space."""
+    solve: np.ndarray
+    """κ = −solve g makes ‖g + Σ κ e‖ smallest."""
+
+    def along(self, g: np.ndarray) -> np.ndarray:
+        """Vectors (the last axis) without their parts across the walls."""
+        return g - (g @ self.across.T) @ self.across
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +46,20 @@ class Walls:
     """Which line point i is on."""
     r: np.ndarray
     """x_i = r_i e_line; 0 for a zero row."""
+    _faces: dict[bytes, Face] = field(default_factory=dict, repr=False)
+
+    def face(self, on: np.ndarray) -> Face:
+        """Where these walls (their numbers, increasing) meet; kept for the next time."""
+        key = on.tobytes()
+        if key not in self._faces:
+            if len(self._faces) > MOST_FACES:
+                self._faces.clear()
+            E = self.e[on]
+            U, size, Vt = np.linalg.svd(E, full_matrices=False)
+            kept = size > 1e-10 * size.max(initial=1.0)
+            solve = (U[:, kept] / size[kept]) @ Vt[kept]
+            self._faces[key] = Face(E, Vt[kept], solve)
+        return self._faces[key]
 
     def pulls(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ c_i m_i r_i on every line, for neurons on its positive and on its negative side."""
