@@ -15,9 +15,11 @@ README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 def test_the_python_example_runs(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(code, {})
-    slack, best, margin, verdict = capsys.readouterr().out.strip().split("\n")
+    slack, best, margin, verdict, end = capsys.readouterr().out.strip().split("\n")
     assert float(slack) > 0 and best.startswith("certified")
     assert float(margin.strip("[]")) > 0 and "KKT point" in verdict
+    assert end.startswith("converged")
+    assert abs(float(end.split()[1]) / float(best.split()[1]) - 1) < 1e-9  # the best there is
 
 
 COMMANDS = [

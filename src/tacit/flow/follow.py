@@ -9,8 +9,9 @@ from time import perf_counter
 
 import numpy as np
 
+from tacit.flow.fork import Branched, leave_origin, settle_start
 from tacit.flow.merge import alone, merge
-from tacit.flow.stage import Undecided, velocities
+from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
 from tacit.flow.steps import explicit, implicit, reaction, seen_by, weigh
 from tacit.flow.tail import Kind, weights
@@ -31,6 +32,8 @@ DYING = 1e-150
 SLOW, FLAT = 1e-4, 1e-7
 """At rest: no neuron changes by more than the first share, and log L by more than the second, in
 the time 1/Σ p_i‖x_i‖."""
+FORK = 1e-6
+"""A neuron this small, relative to the largest, has come to w = 0 when it slides there."""
 TRY_IMPLICIT = 20
 """After so many explicit steps at the limit of stability one as long as all of them is tried."""
 
@@ -112,6 +115,12 @@ class Flow:
         self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
         self.now = weigh(state, kind)
+        self.fork = ""
+        try:
+            settle_start(state, self.now.p * state.walls.y)
+            self.now = weigh(state, kind)
+        except Branched as fork:
+            self.fork = str(fork)
         self.s, self.log_t = 0.0, -math.inf
         self.conserved, self.first = _conserved(state), _sizes(state)
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
@@ -130,6 +139,9 @@ class Flow:
         h, stiff = 0.01 / self._fastest(), 0
         try:
             while self.now.log_L > log_L_end:
+                if self.fork:
+                    end, reason = "branched", self.fork
+                    break
                 if not seen_by(self.state).any():
                     end = "dead"
                     break
@@ -169,6 +181,11 @@ class Flow:
             tiny = aim * fastest < 1e-12
             try:
                 step = explicit(self.state, self.now, aim, self.kind)
+            except Fork as fork:
+                if self._at_fork(fork):
+                    return h, False
+                aim = h = aim * min(0.45 * fork.share, 0.2)
+                continue
             except Undecided:
                 if tiny:
                     raise
@@ -192,6 +209,25 @@ class Flow:
         self._accept(step.state, aim)
         grown = min(4.0, 0.8 * (TOLERANCE / max(step.error, 1e-300)) ** 0.25)
         return (max(h, aim * grown) if aim < h else aim * grown), stiff
+
+    def _at_fork(self, fork: Fork) -> bool:
+        """Whether the neuron is there; then its way on is looked for."""
+        k = fork.neuron
+        largest = float(_sizes(self.state).max())
+        small = abs(self.state.a[k]) if fork.what == "a" else np.linalg.norm(self.state.W[k])
+        if small > FORK * largest:
+            return False
+        name = int(np.flatnonzero(self.shares.group == k)[0])
+        where = f"comes to {fork.what} = 0 while it slides"
+        if fork.what == "a":
+            self.fork = f"Neuron {name} {where}: from there on both sides of its wall pull it away."
+            return True
+        try:
+            leave_origin(self.state, k, self.now.p * self.state.walls.y, where)
+        except Branched as branched:
+            self.fork = str(branched).replace(f"Neuron {k} ", f"Neuron {name} ", 1)
+        self.now = weigh(self.state, self.kind)
+        return True
 
     def _implicit_phase(self, h: float, log_L_end: float, deadline: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""

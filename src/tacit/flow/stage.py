@@ -22,6 +22,8 @@ MOST_EVENTS = 300
 """Of one neuron in one stage; more means that floating point cannot tell what happens."""
 
 
+AT_ORIGIN = 1e-9
+"""A neuron that a stage shrinks to this share has come to w = 0."""
 MOST_TURN = 100.0
 """Hyperbolic angle of one stage: neurons grow by e^this at most."""
 TIE = 1e-10
@@ -30,6 +32,15 @@ TIE = 1e-10
 
 class Undecided(Exception):
     """The message says what could not be told."""
+
+
+class Fork(Undecided):
+    """A sliding neuron comes to w = 0, or to a = 0, where its wall begins to repel."""
+
+    def __init__(self, neuron: int, what: str, share: float) -> None:
+        super().__init__(f"neuron {neuron} comes to {what} = 0")
+        self.neuron, self.what, self.share = neuron, what, share
+        """When, as a share of the stage."""
 
 
 def advance(state: State, c: np.ndarray, time: float) -> None:
@@ -48,7 +59,9 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
             return
         times, wall = _next_wall(state, moving, velocity[moving], left[moving])
         step = np.minimum(times, left[moving])
+        W, a = state.W[moving], state.a[moving]
         _move(state, moving, velocity[moving], step)
+        _look_for_forks(state, moving, W, a, 1 - (left[moving] - step) / time)
         hit = np.flatnonzero(times < left[moving])
         left[moving] -= step
         moving, wall = moving[hit], wall[hit]
@@ -114,6 +127,23 @@ def _hold(state: State, velocity: np.ndarray, plus: np.ndarray, minus: np.ndarra
     )
     kept, e = one[~away], e[~away]
     state.W[kept] -= (state.W[kept] * e).sum(axis=1)[:, None] * e  # stay in the wall exactly
+
+
+def _look_for_forks(
+    state: State, rows: np.ndarray, W: np.ndarray, a: np.ndarray, share: np.ndarray
+) -> None:
+    """Raise Fork for sliding neurons that have just come to w = 0 or a = 0 from W and a."""
+    slides = (state.side[rows] == 0).any(axis=1)
+    if not slides.any():
+        return
+    new, lengths = state.W[rows], np.linalg.norm(W, axis=1)
+    gone = np.linalg.norm(new, axis=1) <= AT_ORIGIN * lengths
+    if W.shape[1] == 2:  # there it moves on a line
+        gone |= (new * W).sum(axis=1) < 0
+    turned = state.a[rows] * a < 0
+    for which, what in ((gone, "w"), (turned, "a")):
+        for j in np.flatnonzero(slides & which)[:1]:
+            raise Fork(int(rows[j]), what, float(share[j]))
 
 
 def _next_wall(
@@ -231,7 +261,7 @@ def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.nda
         return g
     face = state.walls.face(on)
     low, high = np.minimum(plus, minus)[on], np.maximum(plus, minus)[on]
-    kappa = _box(face, g, low, high)
+    kappa = nearest_pulls(face, g, low, high)
     # At its bound a wall is left if the velocity really leads away from it.
     excess = np.abs(face.e @ (g + kappa @ face.e))
     away = excess > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
@@ -253,7 +283,7 @@ def projected(state: State, k: int, g: np.ndarray) -> np.ndarray:
     return state.walls.face(on).along(g) if len(on) else g
 
 
-def _box(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def nearest_pulls(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """κ in [low, high] that makes ‖g + Σ κ e‖ smallest."""
     free = -(face.solve @ g)
     if len(free) == 1:

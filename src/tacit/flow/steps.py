@@ -28,8 +28,8 @@ MOST_BEND = 10.0
 def seen_by(state: State) -> np.ndarray:
     """Points at which some neuron is active (a neuron that slides along their wall is not)."""
     live = (state.a != 0) & state.W.any(axis=1)
-    seen: np.ndarray = (state.walls.slopes(state.side[live]) > 0).any(axis=0)
-    return seen
+    active = state.walls.slopes(state.side[live]) > 0
+    return np.asarray(active.any(axis=0))
 
 
 def reaction(state: State, now: Weights) -> float:
