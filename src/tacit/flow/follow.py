@@ -25,6 +25,8 @@ MOST_GROWTH = 1.0
 """No neuron may grow by more than e^this in one step."""
 DOUBLING = 0.35
 """The same in the late phase: log L about doubles, so that the way there can be seen."""
+BEFORE = 0.999
+"""How near to a wall a late step ends that would not succeed across it."""
 MERGE_EVERY = 8
 """Steps between looks for neurons that have aligned."""
 DYING = 1e-150
@@ -238,17 +240,17 @@ class Flow:
             with np.errstate(divide="ignore"):
                 log_p = np.maximum(np.log(self.now.p), -100.0)
             two = self._two_halves(h, log_p, trend)
-            full = implicit(self.state, h, self.kind, log_p + h * trend) if two else None
-            if two is None or full is None:
-                h /= 4
+            full = implicit(self.state, h, self.kind, log_p + h * trend)
+            if isinstance(two, float) or isinstance(full, float):
+                # Walls met at the beginning of a step are easy: end just before them.
+                share = two if isinstance(two, float) else full
+                h *= share * BEFORE if isinstance(share, float) and share > 0.01 else 0.25
             else:
-                half, new = two
-                error = _distance(full, new)
+                new, error = two, _distance(full, two)
                 if self._rises(weigh(new, self.kind, seen_by(self.state)).log_L):
                     error = math.inf
                 if error <= IMPLICIT_TOLERANCE:
-                    new = _extrapolated(full, new)
-                    self._accept(new, h)
+                    self._accept(_extrapolated(full, new), h)
                     with np.errstate(divide="ignore"):
                         trend = (np.maximum(np.log(self.now.p), -100.0) - log_p) / h
                 else:
@@ -257,21 +259,20 @@ class Flow:
             if h * reaction(self.state, self.now) < 1:  # explicit steps are as good
                 return
 
-    def _two_halves(
-        self, h: float, log_p: np.ndarray, trend: np.ndarray
-    ) -> tuple[State, State] | None:
+    def _two_halves(self, h: float, log_p: np.ndarray, trend: np.ndarray) -> State | float:
+        """The state after two half steps, or the share of h up to the wall that was too much."""
         half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
-        if half is None:
-            return None
+        if isinstance(half, float):
+            return half / 2
         with np.errstate(divide="ignore"):
             middle = np.maximum(np.log(weigh(half, self.kind).p), -100.0)
         second = implicit(half, h / 2, self.kind, 2 * middle - log_p)
-        if second is None:
+        if isinstance(second, float):
             second = implicit(half, h / 2, self.kind, middle)
-        if second is None:
-            return None
+        if isinstance(second, float):
+            return (1 + second) / 2 if second > 0 else 0.0
         second.events = half.events + second.events
-        return half, second
+        return second
 
     def _rises(self, log_L: float) -> bool:
         """The loss never does along the flow."""

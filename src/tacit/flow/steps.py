@@ -8,6 +8,7 @@ while the path itself becomes slow (the rates grow like log(1/L), the steps do n
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -121,8 +122,10 @@ def _turns(state: State, p: np.ndarray) -> np.ndarray:
     return np.linalg.norm(state.pull(*state.walls.pulls(p * state.walls.y)), axis=1)
 
 
-def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | None:
+def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | float:
     """z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
+
+    Where it fails: the share of the step up to the first wall that was met at all, 0 if none was.
 
     The margins answer smoothly to p, but p to the margins by e^(−q). So what is solved for is
     u = log p and ℓ = log L, as in interior-point methods:
@@ -131,18 +134,20 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | N
     """
     y, seen = state.walls.y, seen_by(state)
     u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), LEAST_LOG)
-    level = np.nan
-    for _ in range(MOST_NEWTON):
+    first = 0.0
+    for attempt in range(MOST_NEWTON):
         p = np.exp(u)
         new = state.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 advance(new, p * y, h)
             except Undecided:
-                return None
+                return first
             q = new.outputs()
+        if attempt == 0:
+            first = min((met.when for met in new.events), default=0.0) / h
         if not np.isfinite(q).all():
-            return None
+            return first
         log_values, log_slopes, bend = terms(q, kind)
         level = float(p[seen] @ (log_slopes - u)[seen] / p[seen].sum())  # ℓ, where it fits best
         implied = np.where(seen, np.maximum(log_slopes - level, LEAST_LOG), LEAST_LOG)
@@ -161,16 +166,21 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | N
         try:
             step = np.linalg.solve(matrix, residual)[:-1]
         except np.linalg.LinAlgError:
-            return None
+            return first
         u = implied
         u[rows] = np.log(p[rows]) + step * min(1.0, MOST_CHANGE / float(np.abs(step).max()))
-    return None
+    return first
 
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
-    """∂q₁/∂p for these points, from the derivative of the closed form (as if nothing were met)."""
+    """∂q₁/∂p for these points, from the derivative of the closed form (as if nothing were met).
+
+    What was met early in the step is taken to have happened before it.
+    """
     walls = state.walls
     X, y = walls.X[rows], walls.y[rows]
+    if any(met.when < h / 2 for met in new.events):
+        state = replace(state, side=new.side)
     g = velocities(state, c)
     # δg of neuron k for point i: y_i m_ki x_i, along the walls in which it slides
     push = walls.slopes(state.side)[:, rows, None] * (y[:, None] * X)
