@@ -19,10 +19,12 @@ demo: .venv/installed
 	@$(BIN)/tacit check orthogonal:n=100,d=2
 	@echo; echo '$$ tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png'
 	@$(BIN)/tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png --force
+	@echo; echo '$$ tacit limit orthogonal:n=100,d=2 --picture demo/limit.png'
+	@$(BIN)/tacit limit orthogonal:n=100,d=2 --picture demo/limit.png --force
 	@echo; echo '$$ tacit optimum orthogonal:n=100,d=2'
 	@$(BIN)/tacit optimum orthogonal:n=100,d=2
 	@echo; echo 'Now look at demo/learned.png: of 100 random directions, two are left that matter,'
-	@echo 'and the best network of all has just these two.'
+	@echo 'and the best network of all has just these two. demo/limit.png shows where training ends: there.'
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -206,7 +206,7 @@ def test_one_kind_of_run_replaces_the_other(tacit, tmp_path: Path) -> None:
     assert tacit("limit", *common, *ALL, "--force")[0] == 0
     assert sorted(path.name for path in run.iterdir()) == ["arrays.npz", "limit.json"]
     code, _, err = tacit("train", "--resume", run)
-    assert code == 2 and "run.json" in err
+    assert code == 2 and "tacit limit" in err
 
 
 def test_a_person_reads_it(tacit) -> None:

@@ -2,8 +2,8 @@
 
 Measured: slopes 0.95 to 1.04 without events; where walls are crossed and slid along 0.97 and 1.01
 with both layers trained (tested here), 0.70 and 0.89 with the first only (not tested: over these
-step sizes which step meets a wall first adds noise of the size of the distance); 1.05 and 1.06 for
-epochs of stochastic descent, from one seed.
+step sizes which step meets a wall first adds noise of the size of the distance). The distances of
+stochastic descent are means over seeds.
 """
 
 from __future__ import annotations
@@ -57,8 +57,11 @@ def test_stochastic_descent_comes_near_too(loss: str, batch: int) -> None:
     setting = Setting(width=6, init="balanced:0.01", loss=loss, rule="sgd", batch=batch)
     mean = loss == "logistic"
     lrs = np.array(LRS) / (4 if mean else 4 * batch)  # of one size per batch
-    found = compare(setting, data, lrs=tuple(lrs), time=10.0 if mean else 1.0)
-    assert found.slope == pytest.approx(1, abs=0.15) and found.distances[-1] < 5e-3
+    time = 10.0 if mean else 1.0
+    runs = [compare(setting, data, seed, tuple(lrs), time).distances for seed in range(6)]
+    typical = np.exp(np.mean(np.log(runs), axis=0))  # the order of the examples is chance
+    slope = np.polyfit(np.log(lrs), np.log(typical), 1)[0]
+    assert slope == pytest.approx(1, abs=0.15) and typical[-1] < 5e-3
 
 
 def test_mean_and_sum_are_the_same_descent_in_other_times() -> None:

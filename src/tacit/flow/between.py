@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit.flow.follow import Moment
-from tacit.flow.stage import advance, velocities
+from tacit.flow.stage import Undecided, advance, velocities
 from tacit.flow.state import State
 from tacit.flow.tail import Kind, weights
 
@@ -32,7 +32,10 @@ def between(before: Moment, after: Moment, kind: Kind) -> Iterator[Moment]:
         if not s + h < after.s:
             return
         state = state.copy()
-        advance(state, c, h)
+        try:
+            advance(state, c, h)
+        except Undecided:  # the path itself took other steps
+            return
         s, log_t = s + h, float(np.logaddexp(log_t, math.log(h) - now.log_L))
 
 

@@ -48,8 +48,45 @@ class Lemma52:
 
     @property
     def good(self) -> bool:
-        """b̄ is a good embedding vector: entries of both signs and none that is zero."""
-        return set(np.sign(self.embedding).tolist()) == {1.0, -1.0}
+        return is_good(self.embedding)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Where small neurons go on symmetric data: w_k ≈ r b̄_k µ̄, a_k ≈ r b̄_k."""
+
+    rate: float
+    """λ₀, per time of the mean loss."""
+    direction: np.ndarray
+    """µ̄ = µ/‖µ‖."""
+    size: float
+    """√m ‖θ₀‖_M."""
+    b: np.ndarray
+    """b̄_k."""
+
+    @property
+    def good(self) -> bool:
+        return is_good(self.b)
+
+
+def is_good(b: np.ndarray) -> bool:
+    """b̄ is a good embedding vector: entries of both signs and none that is zero."""
+    return set(np.sign(b).tolist()) == {1.0, -1.0}
+
+
+def embedding(first: State, kind: Kind = "logistic") -> Embedding:
+    """Of initial weights on symmetric data."""
+    _check(first)
+    walls = first.walls
+    slope = 1.0 if kind == "exponential" else 0.5  # −ℓ'(0)
+    drift = slope * (1 + walls.alpha) / 2 * (walls.y @ walls.X) / len(walls.y)  # µ̃
+    rate = float(np.linalg.norm(drift))
+    if rate == 0:
+        raise BadInput("Σ y_i x_i is 0, so near zero nothing moves: Lemma 5.2 needs µ ≠ 0")
+    direction = drift / rate
+    size = math.sqrt(len(first.a)) * _largest(first.W, first.a)
+    b = (first.W @ direction + first.a) / (2 * size) if size > 0 else np.zeros(len(first.a))
+    return Embedding(rate, direction, size, b)
 
 
 def lemma_5_2(source: Path | State, r: float, kind: Kind = "logistic") -> Lemma52:
@@ -60,20 +97,15 @@ def lemma_5_2(source: Path | State, r: float, kind: Kind = "logistic") -> Lemma5
     out, of size r³, in which a wall is a kink of that size.
     """
     first = source.moments[0].state if isinstance(source, Path) else source
-    _check(first, r)
+    known = embedding(first, kind)
+    if not 0 < r < math.inf:
+        raise BadInput(f"r={r} must be a positive number")
+    rate, direction, size, b = known.rate, known.direction, known.size, known.b
     walls, m = first.walls, len(first.a)
-    slope = 1.0 if kind == "exponential" else 0.5  # −ℓ'(0)
-    drift = slope * (1 + walls.alpha) / 2 * (walls.y @ walls.X) / len(walls.y)  # µ̃
-    rate = float(np.linalg.norm(drift))
-    if rate == 0:
-        raise BadInput("Σ y_i x_i is 0, so near zero nothing moves: Lemma 5.2 needs µ ≠ 0")
-    direction = drift / rate
-    size = math.sqrt(m) * _largest(first.W, first.a)
     if not 0 < size < r:
         raise BadInput(
             f"r={r:g} must be more than √m ‖θ₀‖_M = {size:g}, so that T₁(r) is after the start"
         )
-    b = (first.W @ direction + first.a) / (2 * size)
     time = math.log(r / size) / rate
     if isinstance(source, Path):
         Z = _on_path(source, time, direction, rate)
@@ -102,15 +134,13 @@ def _largest(W: np.ndarray, a: np.ndarray) -> float:
     return float(max(np.linalg.norm(W, axis=1).max(), np.abs(a).max()))
 
 
-def _check(state: State, r: float) -> None:
+def _check(state: State) -> None:
     if not state.both:
         raise BadInput("Lemma 5.2 is about nets of which both layers are trained")
     rows = np.column_stack([state.walls.X, state.walls.y])
     ordered = rows[np.lexsort(rows.T)], -rows[np.lexsort(-rows.T)]
     if not (ordered[0] == ordered[1]).all():
         raise BadInput("Lemma 5.2 needs symmetric data: with every (x, y) also (−x, −y)")
-    if not 0 < r < math.inf:
-        raise BadInput(f"r={r} must be a positive number")
 
 
 def _turn(Z: np.ndarray, direction: np.ndarray, angle: float) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.stage import Undecided, advance, hold, projected, sliding, velocities
+from tacit.flow.stage import Undecided, advance, hold, sliding, velocities
 from tacit.flow.state import State
 from tacit.flow.tail import Kind, Weights, terms, weights
 
@@ -111,8 +111,9 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
             kinks.append((when, drift[k] * min(bend, MOST_BEND) * t * (h - t) / (8 * h) + late))
     trial = new.copy()
     hold(trial, end.p * y)
-    away = [met.bend for met in new.events + trial.events if met.what == "release"]
-    overdue = max(away, default=0.0) * h / 4  # of a velocity that grows from 0
+    # What is released in the course of a stage is released in time.
+    left = [met.bend for met in new.events + trial.events if met.what == "release" and not met.when]
+    overdue = max(left, default=0.0) * h / 4  # of a velocity that grows from 0
     new.events = first.events + new.events
     return Step(new, end, error, kinks, overdue)
 
@@ -181,32 +182,45 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
     X, y = walls.X[rows], walls.y[rows]
     if any(met.when < h / 2 for met in new.events):
         state = replace(state, side=new.side)
-    g = velocities(state, c)
-    # δg of neuron k for point i: y_i m_ki x_i, along the walls in which it slides
-    push = walls.slopes(state.side)[:, rows, None] * (y[:, None] * X)
-    one, wall, several = sliding(state)
-    e = walls.e[wall]
-    push[one] -= (push[one] @ e[:, :, None]) * e[:, None, :]
-    for k in several:
-        push[k] = projected(state, k, push[k])
-    W, a = state.W, state.a
+    W, a, g = state.W, state.a, velocities(state, c)
+    s = walls.slopes(state.side)[:, rows] * y  # δg of neuron k for point i is s_ki x_i, projected
+    felt = (walls.slopes(new.side)[:, rows] * new.copies[:, None]).T  # points × neurons
     if state.both:
         gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)
         ghat = g / gamma[:, None]
         along = (ghat * W).sum(axis=1)
         C, S = np.cosh(gamma * h), np.sinh(gamma * h)
-        d_gamma = (push @ ghat[:, :, None])[:, :, 0]
-        turn = (push - d_gamma[:, :, None] * ghat[:, None]) / gamma[:, None, None]
-        d_along = (turn @ W[:, :, None])[:, :, 0]
+        d_gamma = s * (ghat @ X.T)
+        d_along = (s * (W @ X.T) - d_gamma * along[:, None]) / gamma[:, None]
         dC, dS = (S * h)[:, None] * d_gamma, (C * h)[:, None] * d_gamma
-        part = dC * along[:, None] + (C - 1)[:, None] * d_along + dS * a[:, None]
-        dW = turn * ((C - 1) * along + S * a)[:, None, None] + part[:, :, None] * ghat[:, None]
+        straight = dC * along[:, None] + (C - 1)[:, None] * d_along + dS * a[:, None]
+        turn = ((C - 1) * along + S * a) / gamma
         da = a[:, None] * dC + d_along * S[:, None] + along[:, None] * dS
+        rest = felt * new.a * (X @ ghat.T) @ (straight - turn[:, None] * d_gamma)
+        rest += felt * (X @ new.W.T) @ da
     else:
-        dW, da = push * (a * h)[:, None, None], np.zeros(push.shape[:2])
-    slopes = (walls.slopes(new.side)[:, rows] * new.copies[:, None]).T  # points × neurons
-    direct = (slopes * (X @ new.W.T)) @ da
-    m, d = W.shape
-    felt = (slopes * new.a)[:, :, None] * X[:, None, :]
-    turned = felt.reshape(-1, m * d) @ dW.transpose(0, 2, 1).reshape(m * d, -1)
-    return y[:, None] * (direct + turned)
+        turn, rest = a * h, np.zeros((len(rows), len(rows)))
+    left = felt * (new.a * turn)
+    rest += (left @ s) * (X @ X.T)
+    for across in _normals(state):
+        t = X @ across.T
+        rest -= (left * t) @ (s * t.T)
+    return y[:, None] * rest
+
+
+def _normals(state: State) -> list[np.ndarray]:
+    """Orthonormal vectors across the walls in which neurons slide: the r-th of each, 0 if none."""
+    one, wall, several = sliding(state)
+    found: list[np.ndarray] = []
+
+    def put(r: int, k: int | np.ndarray, vector: np.ndarray) -> None:
+        if r == len(found):
+            found.append(np.zeros(state.W.shape))
+        found[r][k] = vector
+
+    if len(one):
+        put(0, one, state.walls.e[wall])
+    for k in several:
+        for r, vector in enumerate(state.walls.face(np.flatnonzero(state.side[k] == 0)).across):
+            put(r, k, vector)
+    return found

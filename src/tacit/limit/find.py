@@ -25,6 +25,8 @@ DEEPER, DEEPEST = 100.0, -1e9
 """Where no limit can be told yet, the path is followed to a log loss so many times as large; and
 the log₁₀ loss where that ends: further down, rounding hides which points the loss sits on."""
 CERTIFY_SECONDS = 60.0
+SMALLEST = 1e-50
+"""Largest entries of data and of weights are between this and its inverse."""
 
 Progress = Callable[[float, float], None]
 """Called with the log₁₀ loss reached and the one to reach."""
@@ -49,6 +51,7 @@ def find(
     alpha, train = parse_activation(setting.activation), setting.train or "both"
     model = parse_model(setting.model, alpha, train)
     init = initial_weights(model, data.d, setting.width, setting.init, seed, setting.output_weight)
+    _check_sizes(data.X, init["W"])
     flow = begin(data.X, data.y, alpha, init["W"], init["a"], train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, found = _end(path, data, train)
@@ -83,11 +86,23 @@ def find(
     )
 
 
+def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
+    """Squares of all lengths must be numbers, and so must their products."""
+    for what, entries in (("points", X), ("initial weights", W)):
+        size = np.abs(entries)[entries != 0]
+        if size.size and not (SMALLEST <= size.max() and size.max() <= 1 / SMALLEST):
+            raise BadInput(
+                f"{what} of size {size.max():.1e} are beyond the flow's arithmetic; "
+                f"scale them to between {SMALLEST:g} and {1 / SMALLEST:g}"
+            )
+
+
 def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Found | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one."""
     state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
     if path.end == "branched":
-        return "branched", path.reason, None
+        hint = "Another --seed, or a Leaky ReLU, may have one way only."
+        return "branched", f"{path.reason} {hint}", None
     if path.end in ("undecided", "interrupted"):
         return "undecided", f"{path.reason}; the path was followed to {at}", None
     if path.end == "dead":

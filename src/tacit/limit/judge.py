@@ -24,7 +24,7 @@ STATIONARY = 1e-9
 """KKT residuals of a limit are at most this."""
 FAINT = 1e-6
 """Groups that weigh less than this share of the heaviest have died out."""
-NEAR, NEAR_A_WALL = 0.3, 0.1
+NEAR, NEAR_A_WALL = 0.3, 0.2
 """Angles to the limit at the end of the path: at most this; the second where it lies in a wall."""
 DEEP = 1e4
 """log₁₀(1/L) from which on a limit in a wall is believed: earlier the pattern may still change."""

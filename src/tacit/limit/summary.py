@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from tacit._json import plain
-from tacit._types import Dataset, Setting
+from tacit._types import BadInput, Dataset, Setting
 from tacit.flow.early import early
+from tacit.flow.lyu2021 import embedding
 from tacit.flow.tail import Kind
 from tacit.limit.classes import worst
-from tacit.limit.result import Group, Limit
+from tacit.limit.result import Limit
 from tacit.models import parse_activation
 
 LN10 = math.log(10)
+MOST_SIGNS = 10**6
+"""Neurons times points up to which the sectors are written out."""
 ROUNDING = 1e-12
 """Angles up to this are rounding."""
 
@@ -50,16 +53,29 @@ def early_numbers(found: Limit) -> dict[str, Any] | None:
     if phase is None:
         return None
     aligned = phase.cosines[~np.isnan(phase.cosines)]
+    small = phase.sectors.size <= MOST_SIGNS
     return {
         "s": phase.s,
         "log10_time": phase.log_t / LN10,
-        "log10_loss": found.path.moments[phase.index].log_L / LN10,
+        "log10_loss": phase.end.log_L / LN10,
         "median_cosine": float(np.median(aligned)) if len(aligned) else None,
         "smallest_cosine": float(aligned.min()) if len(aligned) else None,
         "dead_at_start": int(phase.dead_at_start.sum()),
         "dead_then": int(phase.dead_then.sum()),
         "dead_at_end": int(phase.dead_at_end.sum()),
+        "cosines": phase.cosines,
+        "sectors": [in_signs(row) for row in phase.sectors] if small else None,
+        "embedding": _embedding(found),
     }
+
+
+def _embedding(found: Limit) -> dict[str, Any] | None:
+    """On symmetric data, what lyu2021 Lemma 5.2 says of the initial weights; else None."""
+    try:
+        known = embedding(found.path.moments[0].state, kind_of(found.setting))
+    except BadInput:
+        return None
+    return {"growth_rate": known.rate, "good": known.good, "b": known.b}
 
 
 def rate_of(found: Limit) -> float | None:
@@ -68,9 +84,9 @@ def rate_of(found: Limit) -> float | None:
     return found.rate if late.size and late[0] > ROUNDING else None
 
 
-def signs(group: Group) -> str:
-    """The pattern as a text of +, - and 0."""
-    return "".join("0+-"[int(sign)] for sign in group.pattern)
+def in_signs(pattern: np.ndarray) -> str:
+    """A pattern as a text of +, - and 0."""
+    return "".join("0+-"[sign] for sign in pattern.tolist())
 
 
 def _entry(found: Limit) -> dict[str, Any]:
@@ -97,7 +113,7 @@ def _entry(found: Limit) -> dict[str, Any]:
                 "size": group.size,
                 "direction": group.direction,
                 "weight": group.weight,
-                "pattern": signs(group),
+                "pattern": in_signs(group.pattern),
             }
             for group in found.groups
         ],
@@ -121,13 +137,14 @@ def _entry(found: Limit) -> dict[str, Any]:
         "seconds": found.seconds,
     }
     if found.data.test is not None:
-        entry["test_error"] = _test_error(found, found.data.test)
+        entry["test_error"] = test_error(found)
     return entry
 
 
-def _test_error(found: Limit, test: Dataset) -> float | None:
+def test_error(found: Limit) -> float | None:
     """The share of test points that the limit does not give their label."""
-    if found.W is None or found.a is None:
+    test = found.data.test
+    if test is None or found.W is None or found.a is None:
         return None
     z = test.X @ found.W.T
     f = np.maximum(z, parse_activation(found.setting.activation) * z) @ found.a

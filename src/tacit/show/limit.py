@@ -96,7 +96,10 @@ def _one(screen: Console, found: Limit) -> None:
         f"KKT residuals: stationarity {kkt.stationarity:.2g}, complementarity "
         f"{kkt.complementarity:.2g}, feasibility {kkt.feasibility:.2g}"
     )
-    screen.print(approach(found))
+    if found.data.test is not None:
+        from tacit.limit.summary import test_error
+
+        screen.print(f"error of the limit on the test set: {test_error(found):.4g}")
 
 
 def _path(screen: Console, found: Limit) -> None:
@@ -118,22 +121,6 @@ def _path(screen: Console, found: Limit) -> None:
             f"neuron to its gradient at f = 0 is {phase['median_cosine']:.4f}; "
             f"{phase['dead_at_end']} of {count(found.setting.width, 'neuron')} dead at the end"
         )
-
-
-def approach(found: Limit) -> str:
-    """How near the path came to the limit, and how fast it comes nearer, as a sentence."""
-    from tacit.limit.summary import ROUNDING, rate_of
-
-    if len(found.approach) == 0:
-        return "the path ended before its distance could be measured"
-    log_loss, angle = found.approach[-1]
-    rate = rate_of(found)
-    if angle <= ROUNDING:
-        return f"at log₁₀ L = {log_loss:.4g} the path is at the limit up to rounding"
-    near = f"the path is {angle:.1e} rad from the limit at log₁₀ L = {log_loss:.4g}"
-    if rate is None:
-        return f"{near}; how it comes nearer was not fitted"
-    return f"{near} and comes nearer like log(1/L)^{-rate:.2f}"
 
 
 def _groups(screen: Console, groups: Sequence[Group], n: int) -> None:

@@ -26,6 +26,8 @@ def load(path: str | Path) -> Run:
     """Read a run folder; anything that is not exactly one is refused with what is wrong."""
     if not Path(path).is_dir():
         raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
+    if (Path(path) / "limit.json").exists():
+        raise BadInput(f"{path} is a folder of `tacit limit`; this needs one of `tacit train`")
     return read_folder(Path(path), "run.json", _run)
 
 
