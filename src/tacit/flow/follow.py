@@ -36,6 +36,8 @@ SLOW, FLAT = 1e-4, 1e-7
 the time 1/Σ p_i‖x_i‖."""
 FORK = 1e-6
 """A neuron this small, relative to the largest, has come to w = 0 when it slides there."""
+STILL = 1e-11
+"""The same with a fixed output layer: mean square of the pull on a neuron, over Σ p_i‖x_i‖."""
 TRY_IMPLICIT = 20
 """After so many explicit steps at the limit of stability one as long as all of them is tried."""
 
@@ -62,7 +64,7 @@ class Event:
     """cross, slide, release, or die (then there is no wall)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path:
     """How it went; the first moment is the start."""
 
@@ -119,7 +121,7 @@ class Flow:
         self.now = weigh(state, kind)
         self.fork = ""
         try:
-            settle_start(state, self.now.p * state.walls.y)
+            settle_start(state, weights(state.outputs(), kind).p * state.walls.y)
             self.now = weigh(state, kind)
         except Branched as fork:
             self.fork = str(fork)
@@ -332,9 +334,10 @@ class Flow:
         return np.hypot(moved, along) / size
 
     def _at_rest(self) -> bool:
-        speeds = self._speeds()
         unit = float(self.now.p @ np.abs(self.state.walls.r))
-        return bool(speeds.max() <= SLOW * unit and self._fall() <= FLAT * unit)
+        if not self.state.both:  # there the weights may be of any size
+            return self._fall() <= STILL * unit**2 * float(self.state.copies @ self.state.a**2)
+        return bool(self._speeds().max() <= SLOW * unit and self._fall() <= FLAT * unit)
 
     def _fall(self) -> float:
         """−d log L / ds."""

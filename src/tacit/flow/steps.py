@@ -134,7 +134,9 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
         u_i + ℓ = log |ℓ'(q_i)|,      Σ p_i ρ(q_i) = 1  with ρ = ℓ/|ℓ'|, which is 1 in the tail.
     """
     y, seen = state.walls.y, seen_by(state)
-    u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), LEAST_LOG)
+    with np.errstate(divide="ignore"):
+        rest = np.maximum(np.log(weigh(state, kind, seen).p), LEAST_LOG)
+    u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), rest)
     first = 0.0
     for attempt in range(MOST_NEWTON):
         p = np.exp(u)
@@ -151,7 +153,7 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
             return first
         log_values, log_slopes, bend = terms(q, kind)
         level = float(p[seen] @ (log_slopes - u)[seen] / p[seen].sum())  # ℓ, where it fits best
-        implied = np.where(seen, np.maximum(log_slopes - level, LEAST_LOG), LEAST_LOG)
+        implied = np.where(seen, np.maximum(log_slopes - level, LEAST_LOG), rest)
         rows = np.flatnonzero(seen & (np.maximum(u, implied) > LIGHT))
         ratio = np.exp((log_values - log_slopes)[rows])
         residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))

@@ -11,7 +11,7 @@ import numpy as np
 from tacit._types import BadInput, Dataset, Setting
 from tacit._words import count
 from tacit.certificates import certify
-from tacit.flow.follow import FLAT, SLOW, Path, begin
+from tacit.flow.follow import FLAT, SLOW, STILL, Path, begin
 from tacit.flow.steps import seen_by
 from tacit.flow.tail import Kind
 from tacit.limit.judge import Found, judge
@@ -122,9 +122,14 @@ def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Found | N
 def _stuck(path: Path, at: str) -> str:
     q = path.last.state.outputs()
     wrong = int((q <= 0).sum())
+    how = (
+        f"no neuron changes by more than {SLOW:g} and log L by more than {FLAT:g} in the time "
+        "1/Σ p_i‖x_i‖"
+        if path.last.state.both
+        else f"the pulls on the neurons are below {math.sqrt(STILL):.0e} of what they consist of"
+    )
     return (
-        f"At rest with positive loss, {at}: no neuron changes by more than {SLOW:g} and log L by "
-        f"more than {FLAT:g} in the time 1/Σ p_i‖x_i‖; {count(wrong, 'point')} of {len(q)} "
+        f"At rest with positive loss, {at}: {how}; {count(wrong, 'point')} of {len(q)} "
         f"{'is' if wrong == 1 else 'are'} not on the side of the label."
     )
 

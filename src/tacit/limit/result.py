@@ -35,7 +35,7 @@ class Group:
         return len(self.members)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Limit:
     """The end of one network's path on binary data.
 
