@@ -157,28 +157,31 @@ def _next_wall(
     gamma = np.linalg.norm(g, axis=1)
     ghat = g / np.maximum(gamma, 1e-300)[:, None]
     t, s = W @ walls, ghat @ walls
-    rate = s * a[:, None]  # of t, over ‖g‖
+    along = (ghat * W).sum(axis=1)
     if state.both:
-        along = (ghat * W).sum(axis=1)
         cosh, sinh = np.cosh(gamma * left), np.sinh(gamma * left)
-        last = t + s * (along * (cosh - 1) + a * sinh)[:, None]
-        turns = rate * s * (along * sinh + a * cosh)[:, None] < 0
+        way = along * (cosh - 1) + a * sinh  # along ĝ, in the time that is left
+        most = np.abs(along) * (cosh - 1) + np.abs(a) * sinh
     else:
-        last = t + rate * (gamma * left)[:, None]
-        turns = np.zeros(t.shape, dtype=bool)
-    at = np.abs(t) <= AT_WALL * (lengths / unit)[:, None]
-    k, wall = np.nonzero((at | turns | (side * last < 0) | (side * t < 0)) & (side != 0))
+        way = a * gamma * left
+        most = np.abs(way)
+    reach = np.abs(s) * most[:, None] + AT_WALL
+    k, wall = np.nonzero(((np.abs(t) <= reach) | (side * t < 0)) & (side != 0))
+    t, s, side, along, a = t[k, wall], s[k, wall], side[k, wall], along[k], a[k]
+    rate = s * a  # of t, over ‖g‖
+    at = np.abs(t) <= AT_WALL * (lengths / unit)[k]
+    meets = at | (side * (t + s * way[k]) < 0) | (side * t < 0)
+    if state.both:
+        meets |= rate * s * (along * sinh[k] + a * cosh[k]) < 0  # it turns around on the way
+    k, wall, t, s, side, rate, at = (v[meets] for v in (k, wall, t, s, side, rate, at))
     with np.errstate(all="ignore"):
         if state.both:
-            leaving = at[k, wall] & (side * rate > 0)[k, wall]
-            when = _hyperbolic(t[k, wall], s[k, wall], along[k], a[k], leaving) / gamma[k]
+            leaving = at & (side * rate > 0)
+            when = _hyperbolic(t, s, along[meets], a[meets], leaving) / gamma[k]
         else:
-            when = -t[k, wall] / (rate[k, wall] * gamma[k])
-            when[~(when > 0) | at[k, wall]] = np.inf
-    ahead = side[k, wall]
-    inside = at[k, wall]
-    wrong = (inside & (ahead * rate[k, wall] < 0)) | (~inside & (ahead * t[k, wall] < 0))
-    when[wrong] = 0.0
+            when = -t / (rate * gamma[k])
+            when[~(when > 0) | at] = np.inf
+    when[(at & (side * rate < 0)) | (~at & (side * t < 0))] = 0.0
     when[np.isnan(when)] = np.inf
     order = np.lexsort((when, k))
     first = order[np.unique(k[order], return_index=True)[1]]

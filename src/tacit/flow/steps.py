@@ -20,7 +20,7 @@ from tacit.flow.tail import Kind, Weights, terms, weights
 MOST_NEWTON = 40
 MOST_CHANGE = 3.0
 """Of log p in one iteration."""
-LIGHT, LEAST_LOG = -30.0, -80.0
+LIGHT, LEAST_LOG = -22.0, -80.0
 """Points with a smaller log p are not solved for; and the least that is told apart."""
 MOST_BEND = 10.0
 """Neurons that graze a wall are not watched more closely than this."""
@@ -184,6 +184,8 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
     X, y = walls.X[rows], walls.y[rows]
     if any(met.when < h / 2 for met in new.events):
         state = replace(state, side=new.side)
+    live = np.flatnonzero(walls.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
+    state, new = _part(state, live), _part(new, live)
     W, a, g = state.W, state.a, velocities(state, c)
     s = walls.slopes(state.side)[:, rows] * y  # δg of neuron k for point i is s_ki x_i, projected
     felt = (walls.slopes(new.side)[:, rows] * new.copies[:, None]).T  # points × neurons
@@ -208,6 +210,13 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
         t = X @ across.T
         rest -= (left * t) @ (s * t.T)
     return y[:, None] * rest
+
+
+def _part(state: State, rows: np.ndarray) -> State:
+    """Some of its neurons."""
+    return State(
+        state.walls, state.W[rows], state.a[rows], state.both, state.side[rows], state.copies[rows]
+    )
 
 
 def _normals(state: State) -> list[np.ndarray]:

@@ -69,7 +69,9 @@ class Walls:
 
     def slopes(self, side: np.ndarray) -> np.ndarray:
         """m × n: φ' of every neuron at every point; 0 where it slides (its output is 0 there)."""
-        towards = side[:, self.line] * np.sign(self.r)
+        towards = side[:, self.line] * np.sign(self.r).astype(np.int8)
+        if self.alpha == 0:
+            return (towards > 0).astype(float)
         return np.where(towards > 0, 1.0, np.where(towards < 0, self.alpha, 0.0))
 
 
