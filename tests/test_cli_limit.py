@@ -18,7 +18,8 @@ from tacit.limit import classes
 KEYS = {
     "outcome", "reason", "log10_loss", "margin", "groups", "kkt", "optimal_margin",
     "optimal_margin_upper", "optimality", "gap", "path_to_limit", "rate", "log10_time", "events",
-    "early", "steps", "drift", "seed", "activation", "train", "width", "init", "output_weight",
+    "early", "steps", "smoothed_margin_falls", "drift", "seed", "activation", "train", "width",
+    "init", "output_weight",
     "loss", "name", "n", "d", "seconds",
 }  # fmt: skip
 ALL = ("--log10-loss", "-50", "--seconds", "60")

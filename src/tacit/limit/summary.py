@@ -15,6 +15,7 @@ from tacit.flow.early import early
 from tacit.flow.lyu2021 import embedding
 from tacit.flow.tail import Kind
 from tacit.limit.classes import worst
+from tacit.limit.measures import along
 from tacit.limit.result import Limit
 from tacit.models import parse_activation
 
@@ -132,6 +133,7 @@ def _entry(found: Limit) -> dict[str, Any]:
         "rate": rate_of(found),
         "events": events(found),
         "early": early_numbers(found),
+        "smoothed_margin_falls": len(along(found.path, kind_of(setting)).falls),
         "steps": found.path.steps,
         "drift": found.path.drift,
         "seconds": found.seconds,

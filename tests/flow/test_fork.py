@@ -1,0 +1,89 @@
+"""Where the flow may go on in more than one way, and where it only seems so."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.flow.follow import Path, follow
+
+
+def one_neuron(x, y, w, a, alpha: float = 0.0, both: bool = True) -> Path:
+    """One neuron and a few points in the plane."""
+    X = np.array(x, dtype=float).reshape(-1, 2)
+    W, a = np.array([w], dtype=float), np.array([a], dtype=float)
+    return follow(X, np.array(y), alpha, W, a, both, log_L_end=-20.0, seconds=20)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_a_neuron_on_a_ridge_may_go_either_way(alpha: float) -> None:
+    """In the wall of a point that pulls it on its active side, and not or less on the other."""
+    path = one_neuron([[0, 1], [0, -1]], [1, 1], [1.0, 0.0], 0.5, alpha)
+    assert path.end == "branched" and "Neuron 0 starts in a wall" in path.reason
+    assert len(path.moments) == 1  # nothing is claimed beyond
+
+
+def test_a_neuron_in_a_wall_that_is_pulled_one_way_goes_that_way() -> None:
+    path = one_neuron([[0, 1], [1, 1]], [1, 1], [1.0, 0.0], 0.5)
+    assert path.end == "reached"
+    assert path.moments[0].state.side[0].tolist() == [1, 1]
+
+
+def test_a_neuron_in_a_valley_slides_from_the_start() -> None:
+    """a > 0 in the wall of a negative point that pushes it back, while another pulls it across."""
+    path = one_neuron([[0, 1], [1, 0.5]], [-1, 1], [1.0, 0.0], 0.5)
+    assert path.moments[0].state.side[0, 0] == 0
+    later = path.moments[len(path.moments) // 2].state
+    assert later.side[0, 0] == 0 and later.W[0, 1] == 0 and later.W[0, 0] > 1
+
+
+def test_without_weights_a_relu_neuron_may_stay_and_a_leaky_one_cannot() -> None:
+    """On one point: ReLU has 0 among its velocities at w = 0, Leaky ReLU has not."""
+    stays = one_neuron([[1, 0.5]], [1], [0.0, 0.0], 1.0)
+    assert stays.end == "branched" and "w = 0" in stays.reason
+    goes = one_neuron([[1, 0.5]], [1], [0.0, 0.0], 1.0, 0.3)
+    assert goes.end == "reached"
+    w = goes.last.state.W[0]
+    assert w[1] / w[0] == pytest.approx(0.5, rel=1e-6)
+
+
+def test_an_output_weight_that_changes_its_sign_in_a_valley_branches() -> None:
+    """There the wall that held the neuron begins to repel it on both sides."""
+    for a in (0.1, 0.2, 0.3):
+        path = one_neuron([[0, 1], [1, -0.2]], [-1, -1], [1.0, 0.0], a)
+        assert path.end == "branched" and "a = 0" in path.reason
+        last = path.last.state
+        assert 0 <= last.a[0] < 1e-5 and last.side[0, 0] == 0
+        assert last.W[0, 0] ** 2 - last.a[0] ** 2 == pytest.approx(1 - a**2, rel=1e-12)
+
+
+def test_with_a_fixed_output_layer_a_neuron_passes_through_zero_where_there_is_one_way() -> None:
+    """Leaky, separable: every pull has a part along the separator, so none can stay at w = 0."""
+    rng = np.random.default_rng(4)
+    for seed in range(6):
+        X = rng.normal(size=(6, 2))
+        y = np.sign(X @ [1.0, 0.4]).astype(int)
+        W, a = 0.01 * rng.normal(size=(4, 2)), np.array([0.5, 0.5, -0.5, -0.5])
+        path = follow(X, y, 0.3, W, a, False, log_L_end=-50.0, seconds=30)
+        assert path.end in ("reached", "branched"), (seed, path.reason)
+        if path.end == "reached":
+            assert path.last.log_L <= -50
+
+
+def test_the_loss_never_rises_and_reaches_any_depth() -> None:
+    """−100,000 in decimal logarithms takes a few more steps than −1,000."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(12, 2))
+    y = np.sign(X[:, 0] * X[:, 1]).astype(int)
+    W = rng.normal(size=(20, 2))
+    W *= 1e-4 / np.linalg.norm(W, axis=1)[:, None]
+    a = 1e-4 * rng.choice([-1.0, 1.0], 20)
+    near, far = (
+        follow(X, y, 0.2, W, a, log_L_end=-depth * math.log(10), seconds=60) for depth in (1e3, 1e5)
+    )
+    assert near.end == far.end == "reached" and far.last.log_L <= -1e5 * math.log(10)
+    assert far.steps < near.steps + 60
+    losses = np.array([moment.log_L for moment in far.moments])
+    assert (np.diff(losses) < 0).all()
