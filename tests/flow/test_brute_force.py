@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tacit._jax import jax, jnp
-from tacit.flow.follow import Path, follow
+from tacit.flow.follow import follow
+from tacit.flow.path import Path
 
 STEP = 1e-6
 TIME = 8.0

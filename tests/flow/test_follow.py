@@ -9,7 +9,8 @@ import pytest
 
 from tacit._jax import jax, jnp
 from tacit.data import load
-from tacit.flow.follow import Path, follow
+from tacit.flow.follow import follow
+from tacit.flow.path import Path
 from tacit.solvers.max_margin import max_margin
 
 LN10 = math.log(10)

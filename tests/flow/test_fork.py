@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.flow.follow import Path, follow
+from tacit.flow.follow import follow
+from tacit.flow.path import Path
 
 
 def one_neuron(x, y, w, a, alpha: float = 0.0, both: bool = True) -> Path:

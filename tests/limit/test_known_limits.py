@@ -12,8 +12,8 @@ from scipy.optimize import minimize, nnls
 from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.certificates.verdict import Certificate
-from tacit.flow.follow import Moment
 from tacit.flow.lyu2021 import lemma_5_2
+from tacit.flow.path import Moment
 from tacit.limit import Limit, find
 from tacit.models import parse_activation
 from tacit.solvers.family import class_margin, par, scaled_margin

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.flow.follow import Moment, Path, follow
+from tacit.flow.follow import follow
+from tacit.flow.path import Moment, Path
 from tacit.limit.measures import along
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacit.flow.follow import Moment
+from tacit.flow.path import Moment
 from tacit.flow.stage import Undecided, advance, velocities
 from tacit.flow.state import State
 from tacit.flow.tail import Kind, weights

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from tacit.flow.between import between
-from tacit.flow.follow import Moment, Path
+from tacit.flow.path import Moment, Path
 from tacit.flow.state import State
 from tacit.flow.tail import Kind
 from tacit.solvers.sectors import extremal_directions

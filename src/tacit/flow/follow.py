@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
 from tacit.flow.fork import Branched, leave_origin, settle_start
 from tacit.flow.merge import alone, merge
+from tacit.flow.path import Event, Moment, Path
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
 from tacit.flow.steps import explicit, implicit, reaction, seen_by, weigh
@@ -34,53 +34,12 @@ DYING = 1e-150
 SLOW, FLAT = 1e-4, 1e-7
 """At rest: no neuron changes by more than the first share, and log L by more than the second, in
 the time 1/Σ p_i‖x_i‖."""
+STILL = 1e-11
+"""The same with a fixed output layer: mean square of the pulls on neurons over (Σ p_i‖x_i‖)²."""
 FORK = 1e-6
 """A neuron this small, relative to the largest, has come to w = 0 when it slides there."""
-STILL = 1e-11
-"""The same with a fixed output layer: mean square of the pull on a neuron, over Σ p_i‖x_i‖."""
 TRY_IMPLICIT = 20
 """After so many explicit steps at the limit of stability one as long as all of them is tried."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """The path at one time."""
-
-    s: float
-    """Loss-normalised time, ds = L dt."""
-    log_t: float
-    """Natural logarithm of the time t of gradient flow on the sum of the losses."""
-    log_L: float
-    """Of all points."""
-    state: State
-
-
-@dataclass(frozen=True)
-class Event:
-    s: float
-    neuron: int
-    wall: int
-    what: str
-    """cross, slide, release, or die (then there is no wall)."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Path:
-    """How it went; the first moment is the start."""
-
-    moments: list[Moment]
-    events: list[Event]
-    end: str
-    """reached (the loss asked for), rest, dead, branched, undecided, or interrupted."""
-    reason: str
-    steps: int
-    rejected: int
-    drift: float
-    """max |‖w_k‖² − a_k² − its start| over the largest ‖w_k‖² + a_k²: 0 for the exact flow."""
-
-    @property
-    def last(self) -> Moment:
-        return self.moments[-1]
 
 
 def follow(
@@ -170,7 +129,7 @@ class Flow:
             end, reason = "interrupted", "interrupted"
         self._remember(force=True)
         last = self.moments[-1].state
-        size = float((_sizes(last) ** 2).max())
+        size = max(float((_sizes(last) ** 2).max()), 1e-300)
         drift = float(np.abs(_conserved(last) - self.conserved).max()) / size if last.both else 0.0
         return Path(
             list(self.moments), list(self.events), end, reason, self.steps, self.rejected, drift

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit._types import BadInput
-from tacit.flow.follow import Path
+from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.flow.tail import Kind
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tacit.flow.follow import Path
+from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.limit.candidate import Candidate
 

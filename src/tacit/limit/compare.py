@@ -16,7 +16,8 @@ import numpy as np
 
 from tacit._jax import jnp
 from tacit._types import BadInput, Dataset, Setting
-from tacit.flow.follow import Moment, Path, follow
+from tacit.flow.follow import follow
+from tacit.flow.path import Moment, Path
 from tacit.flow.tail import Kind
 from tacit.losses import Exponential, Logistic, parse_loss
 from tacit.models import parse_activation

@@ -11,7 +11,8 @@ import numpy as np
 from tacit._types import BadInput, Dataset, Setting
 from tacit._words import count
 from tacit.certificates import certify
-from tacit.flow.follow import FLAT, SLOW, STILL, Path, begin
+from tacit.flow.follow import FLAT, SLOW, STILL, begin
+from tacit.flow.path import Path
 from tacit.flow.steps import seen_by
 from tacit.flow.tail import Kind
 from tacit.limit.judge import Found, judge

@@ -14,7 +14,7 @@ import numpy as np
 from tacit._types import Dataset
 from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
-from tacit.flow.follow import Path
+from tacit.flow.path import Path
 from tacit.limit.approach import angles, fitted_rate
 from tacit.limit.candidate import Candidate, candidate
 from tacit.limit.result import Group

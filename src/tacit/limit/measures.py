@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit._jax import jnp
-from tacit.flow.follow import Path
+from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.flow.tail import Kind
 from tacit.losses import Exponential, Logistic, Loss

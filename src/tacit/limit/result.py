@@ -10,7 +10,7 @@ import numpy as np
 from tacit._types import Dataset, Setting
 from tacit.certificates.kkt import KKT
 from tacit.certificates.verdict import Certificate
-from tacit.flow.follow import Path
+from tacit.flow.path import Path
 
 Outcome = Literal["converged", "partial", "stuck", "dead", "undecided", "branched"]
 
