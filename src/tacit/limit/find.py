@@ -56,7 +56,8 @@ def find(
     flow = begin(data.X, data.y, alpha, init["W"], init["a"], train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, found = _end(path, data, train)
-    goal, allowed = log10_loss, min(seconds, 2 * (perf_counter() - started) + 2)
+    needed = perf_counter() - started
+    goal, allowed = log10_loss, min(seconds, max(2 * needed, needed + 2))
     while path.end == "reached" and outcome == "undecided" and goal > DEEPEST:
         goal = max(min(goal * DEEPER, -1e4), DEEPEST)
         left = allowed - (perf_counter() - started)
