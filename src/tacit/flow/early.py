@@ -85,7 +85,7 @@ def early(
             if not _near_zero(moment.state, kind, share):
                 break
             end = moment
-    sectors = signs(end.state)
+    sectors = end.state.pattern()
     found, complete = _extremal(end.state, sectors) if extremal else (None, False)
     return Early(
         end=end,
@@ -101,18 +101,13 @@ def early(
     )
 
 
-def signs(state: State) -> np.ndarray:
-    """m × n: the signs of w_k·x_i, 0 while a neuron slides."""
-    return (state.side[:, state.walls.line] * np.sign(state.walls.r)).astype(np.int8)
-
-
 def dead(state: State) -> np.ndarray:
     """Neurons that nothing can move: they are 0, or (ReLU) no w_k·x_i is positive.
 
     The latter includes neurons that were pushed to a wall and lie in it, unless there are points on
     either side of 0 along its line: then one of them is felt wherever the neuron goes.
     """
-    walls, sign = state.walls, signs(state)
+    walls, sign = state.walls, state.pattern()
     here = (state.a != 0) & state.W.any(axis=1)
     if walls.alpha != 0:
         return ~here
@@ -132,7 +127,7 @@ def cosines(state: State) -> np.ndarray:
 
 def gradients(state: State, c: np.ndarray) -> np.ndarray:
     """Σ c_i φ'(w_k·x_i) x_i for every neuron, along the walls in which it slides."""
-    walls, sign = state.walls, signs(state)
+    walls, sign = state.walls, state.pattern()
     slopes = np.where(sign > 0, 1.0, np.where(sign < 0, walls.alpha, 0.0))
     g = (slopes * c) @ walls.X
     none = 1e-13 * (slopes @ np.abs(c * walls.r))

@@ -198,8 +198,7 @@ class Flow:
         trend = np.zeros(len(self.now.p))
         while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
             h = min(h, DOUBLING / self._fastest())
-            with np.errstate(divide="ignore"):
-                log_p = np.maximum(np.log(self.now.p), -100.0)
+            log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
             full = implicit(self.state, h, self.kind, log_p + h * trend)
             if isinstance(two, float) or isinstance(full, float):
@@ -212,8 +211,7 @@ class Flow:
                     error = math.inf
                 if error <= IMPLICIT_TOLERANCE:
                     self._accept(_extrapolated(full, new), h)
-                    with np.errstate(divide="ignore"):
-                        trend = (np.maximum(np.log(self.now.p), -100.0) - log_p) / h
+                    trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
                 h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
@@ -225,8 +223,7 @@ class Flow:
         half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
         if isinstance(half, float):
             return half / 2
-        with np.errstate(divide="ignore"):
-            middle = np.maximum(np.log(weigh(half, self.kind).p), -100.0)
+        middle = _logs(weigh(half, self.kind).p)
         second = implicit(half, h / 2, self.kind, 2 * middle - log_p)
         if isinstance(second, float):
             second = implicit(half, h / 2, self.kind, middle)
@@ -304,6 +301,10 @@ class Flow:
 
     def _fastest(self) -> float:
         return max(float(self._speeds().max()), 1e-300)
+
+
+def _logs(p: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(p, 1e-43))
 
 
 def _log_time(h: float, before: float, after: float, slope: float, last: float) -> float:

@@ -50,6 +50,10 @@ class State:
         t = self.W @ self.walls.X.T
         return self.walls.y * ((self.a * self.copies) @ (self.walls.slopes(self.side) * t))
 
+    def pattern(self) -> np.ndarray:
+        """m × n: the signs of w_k·x_i, 0 while a neuron slides."""
+        return (self.side[:, self.walls.line] * np.sign(self.walls.r)).astype(np.int8)
+
     def pull(self, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
         """Σ κ e of every neuron over the walls it is not in: its velocity over a_k, unprojected."""
         kappa = np.where(self.side > 0, plus, np.where(self.side < 0, minus, 0.0))

@@ -10,6 +10,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tacit._types import BadInput
+from tacit.losses import Exponential, Logistic, parse_loss
+
 Kind = Literal["logistic", "exponential"]
 
 
@@ -39,3 +42,16 @@ def weights(q: np.ndarray, kind: Kind) -> Weights:
     log_L = float(top + np.log(np.exp(log_values - top).sum()))
     with np.errstate(under="ignore"):
         return Weights(np.exp(log_slopes - log_L), log_L, bend)
+
+
+def tail_of(text: str) -> Kind:
+    """The tail of a loss by its text; losses that end at a finite point have none."""
+    loss = parse_loss(text)
+    if isinstance(loss, Logistic):
+        return "logistic"
+    if isinstance(loss, Exponential):
+        return "exponential"
+    raise BadInput(
+        f"loss '{text}' has no exponential tail, so the flow ends at a finite point; "
+        "take logistic or exponential"
+    )

@@ -46,18 +46,13 @@ class Candidate:
     the patterns have not settled yet."""
 
 
-def patterns(state: State) -> np.ndarray:
-    """Neurons × points: the sign of w_k·x_i, 0 while it slides."""
-    return (state.side[:, state.walls.line] * np.sign(state.walls.r)).astype(np.int8)
-
-
 def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
     """The group of every neuron, and the first neuron of each group.
 
     The group is −1 for neurons that feel no point, and with both layers trained for those of groups
     that weigh less than the share `least` of the heaviest.
     """
-    pattern = patterns(state)
+    pattern = state.pattern()
     felt = pattern >= 0 if state.walls.alpha == 0 else np.ones(pattern.shape, dtype=bool)
     alive = felt.any(axis=1) & (state.a != 0) & state.W.any(axis=1)
     keys: dict[bytes, int] = {}
@@ -88,7 +83,7 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     group, firsts = surviving(state, least)
     if not firsts:
         return None
-    pattern = patterns(state)[firsts]
+    pattern = state.pattern()[firsts]
     sign = np.sign(state.a[firsts]).astype(int)
     size = np.bincount(group[group >= 0], minlength=len(firsts))
     scale = float(np.abs(walls.r).max())

@@ -14,10 +14,9 @@ from tacit.certificates import certify
 from tacit.flow.follow import FLAT, SLOW, STILL, begin
 from tacit.flow.path import Path
 from tacit.flow.steps import seen_by
-from tacit.flow.tail import Kind
+from tacit.flow.tail import tail_of
 from tacit.limit.judge import Found, judge
 from tacit.limit.result import Limit, Outcome
-from tacit.losses import Exponential, Logistic, parse_loss
 from tacit.models import parse_activation, parse_model
 from tacit.train.initial import initial_weights
 
@@ -150,16 +149,3 @@ def _reporter(progress: Progress | None, goal: float) -> Callable[[float], None]
     if progress is None:
         return None
     return lambda log_L: progress(log_L / LN10, goal)
-
-
-def tail_of(text: str) -> Kind:
-    """The tail of a loss by its text; losses that end at a finite point have none."""
-    loss = parse_loss(text)
-    if isinstance(loss, Logistic):
-        return "logistic"
-    if isinstance(loss, Exponential):
-        return "exponential"
-    raise BadInput(
-        f"loss '{text}' has no exponential tail, so the flow ends at a finite point; "
-        "take logistic or exponential"
-    )

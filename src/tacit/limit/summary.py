@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tacit._json import plain
-from tacit._types import BadInput, Dataset, Setting
+from tacit._types import BadInput, Dataset
 from tacit.flow.early import early
 from tacit.flow.lyu2021 import embedding
-from tacit.flow.tail import Kind
+from tacit.flow.tail import tail_of
 from tacit.limit.classes import worst
 from tacit.limit.measures import along
 from tacit.limit.result import Limit
@@ -43,14 +43,9 @@ def events(found: Limit) -> dict[str, int]:
     return dict(sorted(Counter(event.what for event in found.path.events).items()))
 
 
-def kind_of(setting: Setting) -> Kind:
-    """The loss of a limit's setting, without sum or mean."""
-    return "exponential" if setting.loss.startswith("exponential") else "logistic"
-
-
 def early_numbers(found: Limit) -> dict[str, Any] | None:
     """The end of the early phase in numbers; None when there was none."""
-    phase = early(found.path, kind_of(found.setting))
+    phase = early(found.path, tail_of(found.setting.loss))
     if phase is None:
         return None
     aligned = phase.cosines[~np.isnan(phase.cosines)]
@@ -73,7 +68,7 @@ def early_numbers(found: Limit) -> dict[str, Any] | None:
 def _embedding(found: Limit) -> dict[str, Any] | None:
     """On symmetric data, what lyu2021 Lemma 5.2 says of the initial weights; else None."""
     try:
-        known = embedding(found.path.moments[0].state, kind_of(found.setting))
+        known = embedding(found.path.moments[0].state, tail_of(found.setting.loss))
     except BadInput:
         return None
     return {"growth_rate": known.rate, "good": known.good, "b": known.b}
@@ -133,7 +128,7 @@ def _entry(found: Limit) -> dict[str, Any]:
         "rate": rate_of(found),
         "events": events(found),
         "early": early_numbers(found),
-        "smoothed_margin_falls": len(along(found.path, kind_of(setting)).falls),
+        "smoothed_margin_falls": len(along(found.path, tail_of(setting.loss)).falls),
         "steps": found.path.steps,
         "drift": found.path.drift,
         "seconds": found.seconds,

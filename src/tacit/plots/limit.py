@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from tacit._types import Dataset
 from tacit._words import printable
+from tacit.flow.tail import tail_of
 from tacit.limit import Limit
 from tacit.limit.classes import worst
 from tacit.limit.measures import Measures, along
-from tacit.limit.summary import ROUNDING, kind_of, rate_of
+from tacit.limit.summary import ROUNDING, rate_of
 from tacit.models import parse_activation
 from tacit.plots.axes import logarithmic, say, widen
 from tacit.plots.directions import directions
@@ -39,7 +40,7 @@ def fill(figure: Figure, found: Sequence[Limit], data: Dataset) -> None:
     )
     grid = figure.add_gridspec(2, 3, height_ratios=(1.15, 1))
     _outputs(figure.add_subplot(grid[0, 0]), one)
-    measures = along(one.path, kind_of(s))
+    measures = along(one.path, tail_of(s.loss))
     directions(figure.add_subplot(grid[0, 1:]), one, measures.separation)
     _margins(figure.add_subplot(grid[1, 0]), one, measures)
     _loss(figure.add_subplot(grid[1, 1]), measures)
