@@ -19,6 +19,8 @@ from tacit.flow.walls import walls_of
 
 TOLERANCE = 1e-6
 """Error of a step, relative to every neuron."""
+KINK = 5e-6
+"""Error of one neuron because it met a wall a little too early or too late."""
 IMPLICIT_TOLERANCE = 1e-4
 """The same for the late phase, relative to the network; a step's error is half of this."""
 MOST_GROWTH = 1.0
@@ -89,6 +91,7 @@ class Flow:
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
         self.steps = self.rejected = 0
+        self.last_error = TOLERANCE
 
     def run(
         self,
@@ -156,7 +159,7 @@ class Flow:
                 continue
             if tiny:
                 break
-            late = [when for when, error in step.kinks if error > TOLERANCE]
+            late = [when for when, error in step.kinks if error > KINK]
             if step.error > TOLERANCE:
                 aim = h = aim * max(0.1, 0.8 * (TOLERANCE / step.error) ** 0.25)
             elif step.overdue > TOLERANCE:
@@ -171,6 +174,9 @@ class Flow:
         stiff = aim * reaction(self.state, self.now) > 0.5
         self._accept(step.state, aim)
         grown = min(4.0, 0.8 * (TOLERANCE / max(step.error, 1e-300)) ** 0.25)
+        if step.error > self.last_error:  # as the network grows so do the errors
+            grown *= max(0.5, (self.last_error / step.error) ** 0.1)
+        self.last_error = step.error
         return (max(h, aim * grown) if aim < h else aim * grown), stiff
 
     def _at_fork(self, fork: Fork) -> bool:
@@ -200,7 +206,9 @@ class Flow:
             h = min(h, DOUBLING / self._fastest())
             log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
-            full = implicit(self.state, h, self.kind, log_p + h * trend)
+            full: State | float = 0.0
+            if isinstance(two, State):
+                full = implicit(self.state, h, self.kind, _logs(weigh(two, self.kind).p))
             if isinstance(two, float) or isinstance(full, float):
                 # Walls met at the beginning of a step are easy: end just before them.
                 share = two if isinstance(two, float) else full

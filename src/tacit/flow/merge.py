@@ -72,15 +72,13 @@ def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
     for k in np.argsort(-size, kind="stable").tolist():
         output = np.sign(state.a[k]) if state.both else state.a[k]
         same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
-        for other in same:
-            if state.both:
-                apart = Z[k] - (Z[k] @ Z[other]) * Z[other]
-                aligned = float(np.linalg.norm(apart)) <= ALIGNED
-            else:
-                aligned = bool((state.W[k] == state.W[other]).all())
-            if aligned:
-                groups[k] = groups[other]
-                break
+        if state.both:
+            apart = Z[k] - (Z[same] @ Z[k])[:, None] * Z[same]
+            aligned = np.linalg.norm(apart, axis=1) <= ALIGNED
+        else:
+            aligned = (state.W[k] == state.W[same]).all(axis=1)
+        if aligned.any():
+            groups[k] = groups[same[int(aligned.argmax())]]
         else:
             groups[k] = len(largest)
             largest.append(k)

@@ -166,7 +166,7 @@ def _next_wall(
         way = a * gamma * left
         most = np.abs(way)
     reach = np.abs(s) * most[:, None] + AT_WALL
-    k, wall = np.nonzero(((np.abs(t) <= reach) | (side * t < 0)) & (side != 0))
+    k, wall = np.nonzero((side * t <= reach) & (side != 0))
     t, s, side, along, a = t[k, wall], s[k, wall], side[k, wall], along[k], a[k]
     rate = s * a  # of t, over ‖g‖
     at = np.abs(t) <= AT_WALL * (lengths / unit)[k]
@@ -183,10 +183,9 @@ def _next_wall(
             when[~(when > 0) | at] = np.inf
     when[(at & (side * rate < 0)) | (~at & (side * t < 0))] = 0.0
     when[np.isnan(when)] = np.inf
-    order = np.lexsort((when, k))
-    first = order[np.unique(k[order], return_index=True)[1]]
     times, met = np.full(len(rows), np.inf), np.zeros(len(rows), dtype=int)
-    times[k[first]], met[k[first]] = when[first], wall[first]
+    last = np.lexsort((-when, k))  # written in this order, the first to be met stays
+    times[k[last]], met[k[last]] = when[last], wall[last]
     return times, met
 
 

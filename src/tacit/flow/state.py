@@ -56,7 +56,8 @@ class State:
 
     def pull(self, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
         """Σ κ e of every neuron over the walls it is not in: its velocity over a_k, unprojected."""
-        kappa = np.where(self.side > 0, plus, np.where(self.side < 0, minus, 0.0))
+        kappa = np.where(self.side > 0, plus, minus)
+        kappa[self.side == 0] = 0.0
         return kappa @ self.walls.e
 
     def pull_of(self, k: int, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:

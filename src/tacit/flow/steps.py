@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.stage import Undecided, advance, hold, sliding, velocities
+from tacit.flow.stage import Undecided, advance, hold, velocities
 from tacit.flow.state import State
 from tacit.flow.tail import Kind, Weights, terms, weights
 
@@ -22,6 +22,8 @@ MOST_CHANGE = 3.0
 """Of log p in one iteration."""
 LIGHT, LEAST_LOG = -22.0, -80.0
 """Points with a smaller log p are not solved for; and the least that is told apart."""
+STEADY = 1e-7
+"""Neurons that turn by no more than this when p changes in half a step: p is held fixed."""
 MOST_BEND = 10.0
 """Neurons that graze a wall are not watched more closely than this."""
 
@@ -82,7 +84,8 @@ class Step(NamedTuple):
 
 def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     """Fourth order: commutator-free (Celledoni, Marthinsen & Owren 2003), because with p known the
-    flow is linear. Five stages; the error is that of the third-order formula inside."""
+    flow is linear. Five stages; the error is that of the third-order formula inside. Two stages
+    with the p of the beginning do while the network is so small that p hardly changes."""
     y, lengths = state.walls.y, np.abs(state.walls.r)
     seen = seen_by(state)
 
@@ -94,21 +97,27 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     one = now.p
     early = after(state, one / 2)
     two = weigh(early, kind, seen).p
-    middle = after(state, two / 2)
-    three = weigh(middle, kind, seen).p
-    four = weigh(after(early, three - one / 2), kind, seen).p
-    first = after(state, one / 4 + (two + three) / 6 - four / 12)
-    new = after(first, four / 4 + (two + three) / 6 - one / 12)
-    end = weigh(new, kind, seen)
-    error = float(_turns(state, four - end.p).max()) * h / 6
-    drift = _turns(state, end.p - one)
+    if h * float(_turns(state, two - one).max()) > STEADY:
+        middle = after(state, two / 2)
+        three = weigh(middle, kind, seen).p
+        four = weigh(after(early, three - one / 2), kind, seen).p
+        first = after(state, one / 4 + (two + three) / 6 - four / 12)
+        new = after(first, four / 4 + (two + three) / 6 - one / 12)
+        end = weigh(new, kind, seen)
+        drift = _turns(state, end.p - one) / 8
+        error = float(_turns(state, four - end.p).max()) * h / 6
+    else:
+        first, new = early, after(early, one / 2)
+        end = weigh(new, kind, seen)
+        drift = _turns(state, end.p - one) / 2
+        error = float(drift.max()) * h
     strange = set(state.walls.line[~seen].tolist())
     kinks = []
     for begin, events in ((0.0, first.events), (h / 2, new.events)):
         for k, wall, _, t, bend in events:
             when = begin + t / 2
             late = float(one @ lengths) * (h - when) if wall in strange else 0.0
-            kinks.append((when, drift[k] * min(bend, MOST_BEND) * t * (h - t) / (8 * h) + late))
+            kinks.append((when, drift[k] * min(bend, MOST_BEND) * t * (1 - t / h) + late))
     trial = new.copy()
     hold(trial, end.p * y)
     # What is released in the course of a stage is released in time.
@@ -160,14 +169,8 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
         if error <= max(1e-9, 1e-14 * float(np.abs(q[rows]).max())):
             return new
-        R = _response(state, new, p * y, h, rows) * p[rows]  # ∂q/∂u
-        slope = bend[rows]
-        below = p[rows] * ratio + (p[rows] * (ratio * slope - 1)) @ R
-        matrix = np.block(
-            [[np.eye(len(rows)) + slope[:, None] * R, np.ones((len(rows), 1))], [below, 0.0]]
-        )
         try:
-            step = np.linalg.solve(matrix, residual)[:-1]
+            step = _newton(_response(state, new, p * y, h, rows), p[rows], bend[rows], ratio, residual)
         except np.linalg.LinAlgError:
             return first
         u = implied
@@ -175,10 +178,33 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
     return first
 
 
-def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
+def _newton(
+    response: tuple[np.ndarray, np.ndarray],
+    p: np.ndarray,
+    bend: np.ndarray,
+    ratio: np.ndarray,
+    residual: np.ndarray,
+) -> np.ndarray:
+    """δu with δu + bend·δq + δℓ = the residual of every point, and Σ p ρ kept at 1."""
+    left, right = response[0], response[1] * p  # δq = left right δu
+    below = p * ratio + ((p * (ratio * bend - 1)) @ left) @ right
+    both = np.column_stack([residual[:-1], np.ones(len(p))])
+    steep = bend[:, None] * left
+    if 2 * len(right) < len(p):  # (1 + UV)⁻¹ = 1 − U(1 + VU)⁻¹V
+        both -= steep @ np.linalg.solve(np.eye(len(right)) + right @ steep, right @ both)
+    else:
+        both = np.linalg.solve(np.eye(len(p)) + steep @ right, both)
+    free, level = both.T
+    return free - level * (below @ free - residual[-1]) / (below @ level)
+
+
+def _response(
+    state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """∂q₁/∂p for these points, from the derivative of the closed form (as if nothing were met).
 
-    What was met early in the step is taken to have happened before it.
+    What was met early in the step is taken to have happened before it. As two factors, of which
+    there are no more columns and rows than the groups with the same patterns have dimensions.
     """
     walls = state.walls
     X, y = walls.X[rows], walls.y[rows]
@@ -186,30 +212,59 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
         state = replace(state, side=new.side)
     live = np.flatnonzero(walls.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
     state, new = _part(state, live), _part(new, live)
-    W, a, g = state.W, state.a, velocities(state, c)
-    s = walls.slopes(state.side)[:, rows] * y  # δg of neuron k for point i is s_ki x_i, projected
-    felt = (walls.slopes(new.side)[:, rows] * new.copies[:, None]).T  # points × neurons
+    first, group = _same_patterns(state, new)
+    pulled = walls.slopes(state.side[first])[:, rows] * y  # by point i: s_gi x_i, projected
+    felt = walls.slopes(new.side[first])[:, rows] * y
+    basis = np.linalg.qr(X.T)[0].T if len(X) < X.shape[1] else np.eye(X.shape[1])
+    T = basis @ X.T
+    left = felt[:, None] * T
+    right = pulled[:, None] * (_answers(state, new, c, h, first, group, basis) @ T)
+    return left.reshape(-1, len(rows)).T, right.reshape(-1, len(rows))
+
+
+def _same_patterns(state: State, new: State) -> tuple[np.ndarray, np.ndarray]:
+    """One neuron of every group with the same patterns before and after, and all neurons' groups."""
+    groups: dict[bytes, int] = {}
+    keys = [before.tobytes() + after.tobytes() for before, after in zip(state.side, new.side)]
+    group = np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=int)
+    return np.unique(group, return_index=True)[1], group
+
+
+def _answers(
+    state: State,
+    new: State,
+    c: np.ndarray,
+    h: float,
+    first: np.ndarray,
+    group: np.ndarray,
+    basis: np.ndarray,
+) -> np.ndarray:
+    """How Σ a w of each group answers to a change of its pull g: a matrix each, in this basis."""
+    W, a, g = state.W, state.a[:, None], velocities(state, c)
+    weight = (new.copies * new.a)[:, None]
+    way = a * h  # w₁ − w = way g
+    left = right = np.zeros((len(W), 2, len(basis)))
     if state.both:
-        gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)
-        ghat = g / gamma[:, None]
-        along = (ghat * W).sum(axis=1)
+        gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)[:, None]
+        ghat = g / gamma
+        along = (ghat * W).sum(axis=1)[:, None]
+        aside = (W - along * ghat) / gamma  # ∂w∥/∂g
         C, S = np.cosh(gamma * h), np.sinh(gamma * h)
-        d_gamma = s * (ghat @ X.T)
-        d_along = (s * (W @ X.T) - d_gamma * along[:, None]) / gamma[:, None]
-        dC, dS = (S * h)[:, None] * d_gamma, (C * h)[:, None] * d_gamma
-        straight = dC * along[:, None] + (C - 1)[:, None] * d_along + dS * a[:, None]
-        turn = ((C - 1) * along + S * a) / gamma
-        da = a[:, None] * dC + d_along * S[:, None] + along[:, None] * dS
-        rest = felt * new.a * (X @ ghat.T) @ (straight - turn[:, None] * d_gamma)
-        rest += felt * (X @ new.W.T) @ da
-    else:
-        turn, rest = a * h, np.zeros((len(rows), len(rows)))
-    left = felt * (new.a * turn)
-    rest += (left @ s) * (X @ X.T)
-    for across in _normals(state):
-        t = X @ across.T
-        rest -= (left * t) @ (s * t.T)
-    return y[:, None] * rest
+        way = ((C - 1) * along + S * a) / gamma
+        straight = (S * along + C * a) * h * ghat + (C - 1) * aside
+        output = (S * a + C * along) * h * ghat + S * aside  # ∂a/∂g
+        left = np.stack([weight * ghat, new.copies[:, None] * new.W], axis=1) @ basis.T
+        right = np.stack([straight - way * ghat, output], axis=1) @ basis.T
+    turn = np.bincount(group, (weight * way)[:, 0])
+    answers = np.empty((len(first), len(basis), len(basis)))
+    for j, k in enumerate(first.tolist()):
+        mine, on = group == j, np.flatnonzero(state.side[k] == 0)
+        answers[j] = turn[j] * np.eye(len(basis))
+        if len(on):  # it answers along its walls only
+            across = state.walls.face(on).across @ basis.T
+            answers[j] -= turn[j] * across.T @ across
+        answers[j] += np.vstack(left[mine]).T @ np.vstack(right[mine])
+    return answers
 
 
 def _part(state: State, rows: np.ndarray) -> State:
@@ -217,21 +272,3 @@ def _part(state: State, rows: np.ndarray) -> State:
     return State(
         state.walls, state.W[rows], state.a[rows], state.both, state.side[rows], state.copies[rows]
     )
-
-
-def _normals(state: State) -> list[np.ndarray]:
-    """Orthonormal vectors across the walls in which neurons slide: the r-th of each, 0 if none."""
-    one, wall, several = sliding(state)
-    found: list[np.ndarray] = []
-
-    def put(r: int, k: int | np.ndarray, vector: np.ndarray) -> None:
-        if r == len(found):
-            found.append(np.zeros(state.W.shape))
-        found[r][k] = vector
-
-    if len(one):
-        put(0, one, state.walls.e[wall])
-    for k in several:
-        for r, vector in enumerate(state.walls.face(np.flatnonzero(state.side[k] == 0)).across):
-            put(r, k, vector)
-    return found
