@@ -39,20 +39,21 @@ def find(
     log10_loss: float = -1000.0,
     seconds: float = 600.0,
     progress: Progress | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Limit:
     """The end of gradient flow on binary data, from the initial weights that training has too.
 
     The path is followed to `log10_loss`, and on from there when it does not tell its limit yet.
+    Given W and a, `start` is where it starts instead.
     """
     started = perf_counter()
     if setting.model != "two_layer":
         raise BadInput(f"the flow is that of two_layer networks, not of {setting.model}")
     kind = tail_of(setting.loss)
     alpha, train = parse_activation(setting.activation), setting.train or "both"
-    model = parse_model(setting.model, alpha, train)
-    init = initial_weights(model, data.d, setting.width, setting.init, seed, setting.output_weight)
-    _check_sizes(data.X, init["W"])
-    flow = begin(data.X, data.y, alpha, init["W"], init["a"], train == "both", kind)
+    W, a = start or drawn(setting, data, seed)
+    _check_sizes(data.X, W)
+    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, found = _end(path, data, train)
     needed = perf_counter() - started
@@ -85,6 +86,13 @@ def find(
         rate=found.rate if found else None,
         seconds=perf_counter() - started,
     )
+
+
+def drawn(setting: Setting, data: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Initial W and a of a two-layer net."""
+    model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    init = initial_weights(model, data.d, setting.width, setting.init, seed, setting.output_weight)
+    return init["W"], init["a"]
 
 
 def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:

@@ -1,0 +1,1 @@
+"""Check, predict, limit and certify as one result."""

@@ -1,0 +1,97 @@
+"""Does a theorem apply, what does it promise, and did the run keep the promise?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit._types import Check
+from tacit.theorems.base import Case, Prediction, Run, Theorem
+
+Status = Literal["confirmed", "refuted", "agrees", "differs", "open", "not applicable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """One theorem on one case."""
+
+    theorem: Theorem
+    hypotheses: tuple[Check, ...]
+    prediction: Prediction | None
+    """None when a hypothesis fails."""
+    status: Status
+    """`agrees` and `differs` stand for `confirmed` and `refuted` where a hypothesis is undecided;
+    `open` when there is no run that could tell."""
+    residual: float | None
+    words: str
+    """One sentence."""
+
+    @property
+    def applies(self) -> bool | None:
+        return applies(self.hypotheses)
+
+
+def applies(hypotheses: tuple[Check, ...]) -> bool | None:
+    """True, False, or None: it cannot be decided."""
+    if any(check.holds is False for check in hypotheses):
+        return False
+    return None if any(check.holds is None for check in hypotheses) else True
+
+
+def judge(theorem: Theorem, case: Case, run: Run | None = None) -> Verdict:
+    """Hypotheses and prediction; with a run also whether it keeps the prediction."""
+    checks = theorem.hypotheses(case, run)
+    fit = applies(checks)
+    if fit is False:
+        return Verdict(theorem, checks, None, "not applicable", None, _why_not(checks))
+    prediction = theorem.predict(case)
+    if not _can_tell(theorem, run):
+        return Verdict(theorem, checks, prediction, "open", None, _open(theorem, checks, run))
+    residual = theorem.residual(prediction, case, run)
+    if residual is None or math.isnan(residual):
+        words = "This run cannot tell whether the conclusion holds."
+        return Verdict(theorem, checks, prediction, "open", None, words)
+    kept = residual <= theorem.tolerance
+    status: Status = "agrees" if kept else "differs"
+    words = theorem.verdict(residual, prediction, run)
+    if fit:
+        status = "confirmed" if kept else "refuted"
+    else:
+        words += f" Undecided: {_names(check for check in checks if check.holds is None)}."
+    return Verdict(theorem, checks, prediction, status, residual, words)
+
+
+def _can_tell(theorem: Theorem, run: Run | None) -> bool:
+    if theorem.needs == "data":
+        return True
+    if run is None:
+        return False
+    if theorem.needs == "ensemble":
+        return len(run.members) > 0
+    if theorem.needs == "descent":
+        return run.outcome == "done"
+    return bool(run.moments) and run.outcome != "done"
+
+
+def _open(theorem: Theorem, checks: tuple[Check, ...], run: Run | None) -> str:
+    unknown = [check for check in checks if check.holds is None]
+    if unknown and run is None:
+        return f"It applies if {_names(unknown)} hold{'s' if len(unknown) == 1 else ''}."
+    if run is None:
+        return "It applies; a run will tell whether the conclusion holds."
+    wanted = {"descent": "a run of gradient descent", "ensemble": "many runs"}
+    return f"It applies; {wanted.get(theorem.needs, 'another run')} would tell."
+
+
+def _why_not(checks: tuple[Check, ...]) -> str:
+    failed = [check for check in checks if check.holds is False]
+    parts = []
+    for check in failed:
+        far = "" if not check.slack or check.slack == -1 else f" by {-check.slack:.2g}"
+        parts.append(f"{check.name} fails{far}" + (f" ({check.note})" if check.note else ""))
+    return "It does not apply: " + "; ".join(parts) + "."
+
+
+def _names(checks: object) -> str:
+    return ", ".join(check.name for check in checks)  # type: ignore[attr-defined]

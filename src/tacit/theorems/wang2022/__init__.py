@@ -1,0 +1,7 @@
+"""Theorems of wang2022."""
+
+from __future__ import annotations
+
+from tacit.theorems.base import Theorem
+
+THEOREMS: tuple[type[Theorem], ...] = ()

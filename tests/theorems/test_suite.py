@@ -1,0 +1,180 @@
+"""The suite that runs on every theorem."""
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tacit._json import plain
+from tacit._types import Dataset
+from tacit.explain.observe import run_of, up_to
+from tacit.limit import find
+from tacit.theorems import Case, Moment, Network, Run, applies, judge, theorem, theorems
+from tacit.theorems.common import NEEDS_A_RUN
+
+ALL = sorted(theorems())
+ZERO = 1e-9
+"""Residual of a conclusion that holds exactly, in floating point."""
+
+
+def those(*needs):
+    return [id for id in ALL if theorem(id).needs in needs]
+
+
+@cache
+def example(id):
+    return theorem(id).example()
+
+
+@cache
+def flow_of_example(id):
+    case = example(id)
+    weights = {"setting": case.setting, "data": case.data}
+    if case.start is not None:
+        return run_of(find(**weights, start=case.start))
+    return run_of(find(**weights))
+
+
+def needs_a_run(check):
+    return check.holds is None and check.note.startswith(NEEDS_A_RUN)
+
+
+@pytest.mark.parametrize("id", ALL)
+def test_it_says_what_it_is(id):
+    one = theorem(id)
+    key, _, number = id.partition(":")
+    assert one.id == id and one.source.key == key and number
+    assert one.summary.endswith(".") and "\n" not in one.summary
+    assert type(one).__doc__, "the docstring states the theorem"
+    assert one.tolerance >= 0
+    assert one.invariances <= {"order", "scale", "rotation"}
+
+
+@pytest.mark.parametrize("id", ALL)
+def test_its_example_meets_every_hypothesis(id):
+    checks = theorem(id).hypotheses(example(id))
+    assert [c.name for c in checks if c.holds is not True and not needs_a_run(c)] == []
+    assert len({c.name for c in checks}) == len(checks)
+    assert all(c.place for c in checks)
+
+
+@pytest.mark.parametrize("id", ALL)
+def test_its_counterexample_fails_exactly_its_own(id):
+    case, name = theorem(id).counterexample()
+    checks = theorem(id).hypotheses(case)
+    assert [c.name for c in checks if c.holds is not True and not needs_a_run(c)] == [name]
+    failed = next(c for c in checks if c.name == name)
+    assert failed.holds is False and failed.slack is not None and failed.slack <= 0
+    assert judge(theorem(id), case).status == "not applicable"
+
+
+@pytest.mark.parametrize("id", ALL)
+def test_its_prediction_is_plain_numbers_and_a_sentence(id):
+    said = theorem(id).predict(example(id))
+    assert said.words.endswith(".") and "\n" not in said.words
+    plain(said.values)
+    for sign, direction in said.directions:
+        assert sign in (-1, 1) and np.linalg.norm(direction) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("id", those("data"))
+def test_what_the_data_alone_decides_holds(id):
+    verdict = judge(theorem(id), example(id))
+    assert verdict.status == "confirmed", verdict.words
+
+
+@pytest.mark.parametrize("id", those("limit", "path", "descent", "ensemble"))
+def test_a_run_made_by_hand_has_no_residual(id):
+    one, case = theorem(id), example(id)
+    said = one.predict(case)
+    ideal = one.ideal(said, case)
+    assert ideal is not None
+    assert one.residual(said, case, ideal) <= ZERO
+
+
+@pytest.mark.parametrize("id", those("limit", "path", "descent"))
+def test_another_run_has_one(id, rng):
+    one, case = theorem(id), example(id)
+    said = one.predict(case)
+    spoilt = changed(one.ideal(said, case), lambda network: _disturbed(network, rng))
+    residual = one.residual(said, case, spoilt)
+    assert residual is None or residual > one.tolerance
+
+
+@pytest.mark.parametrize("id", those("limit", "path", "descent"))
+@pytest.mark.parametrize("invariance", ["order", "scale", "rotation"])
+def test_residuals_keep_the_invariances_it_declares(id, invariance, rng):
+    one, case = theorem(id), example(id)
+    if invariance not in one.invariances:
+        return
+    said = one.predict(case)
+    run = changed(one.ideal(said, case), lambda network: _nudged(network, rng))
+    before = one.residual(said, case, run)
+    if invariance == "order":
+        order = rng.permutation(len(run.start.a))
+        other = changed(run, lambda net: Network(net.W[order], net.a[order]))
+        case = dataclasses.replace(case, start=_reordered(case.start, order), _properties={})
+    elif invariance == "scale":
+        other = changed(run, lambda net: Network(3 * net.W, 3 * net.a if case.both else net.a))
+    else:
+        Q = np.linalg.qr(rng.normal(size=(case.data.d, case.data.d)))[0]
+        other = changed(run, lambda net: Network(net.W @ Q, net.a))
+        data = Dataset(case.data.X @ Q, case.data.y, case.data.name, case.data.classes)
+        start = None if case.start is None else Network(case.start.W @ Q, case.start.a)
+        case = Case(data, case.setting, start)
+        said = one.predict(case)
+    assert one.residual(said, case, other) == pytest.approx(before, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("id", those("limit", "path"))
+def test_its_example_meets_the_hypotheses_about_the_path_too(id):
+    checks = theorem(id).hypotheses(example(id), flow_of_example(id))
+    assert applies(checks), [(c.name, c.slack, c.note) for c in checks if not c.holds]
+
+
+@pytest.mark.parametrize("id", those("limit", "path"))
+def test_the_flow_confirms_it(id):
+    verdict = judge(theorem(id), example(id), flow_of_example(id))
+    assert verdict.status == "confirmed", (verdict.residual, verdict.words)
+
+
+@pytest.mark.parametrize("id", those("limit"))
+def test_the_flow_approaches_the_prediction(id):
+    one, case, run = theorem(id), example(id), flow_of_example(id)
+    said = one.predict(case)
+    last = run.moments[-1].log_loss / np.log(10)
+    seen = [one.residual(said, case, up_to(run, depth)) for depth in (-1, -30, last)]
+    assert seen[0] > seen[1] > seen[2] or seen[0] <= ZERO, seen
+
+
+@pytest.mark.parametrize("id", [id for id in ALL if theorem(id).errata])
+def test_its_errata_are_shown_by_a_computation(id):
+    for erratum in theorem(id).errata:
+        found = erratum.check()
+        assert found.supports == "corrected", found.words
+        assert found.words.endswith(".")
+
+
+def changed(run, change):
+    """The run with every network changed."""
+    moments = tuple(Moment(m.time, m.log_loss, change(m.network)) for m in run.moments)
+    limit = None if run.limit is None else change(run.limit)
+    return Run(moments, limit, run.outcome, run.members, run.events)
+
+
+def _reordered(start, order):
+    return None if start is None else Network(start.W[order], start.a[order])
+
+
+def _disturbed(network, rng):
+    """Every neuron turned by an angle of its own, of the order of one."""
+    sizes = np.linalg.norm(network.W, axis=1, keepdims=True)
+    noise = rng.normal(size=network.W.shape)
+    return Network(network.W + sizes * noise, network.a)
+
+
+def _nudged(network, rng):
+    """The same, by a little."""
+    sizes = np.linalg.norm(network.W, axis=1, keepdims=True)
+    return Network(network.W + 0.01 * sizes * rng.normal(size=network.W.shape), network.a)
