@@ -15,8 +15,10 @@ LAYERS = [
     ("__main__",),
     ("cli",),
     ("show",),
+    ("report",),
     ("plots",),
-    ("limit",),
+    ("explain",),
+    ("theorems", "limit"),
     ("geometry", "train", "flow"),
     ("measures", "certificates"),
     ("data", "models", "losses"),
@@ -31,6 +33,7 @@ DOORS = {
     "jax": "_jax",
     "optax": "train",
     "matplotlib": "plots",
+    "jinja2": "report",
     "rich": "show",
     "cyclopts": "cli",
     "sklearn": "data",
@@ -69,6 +72,13 @@ def test_imports_go_down_and_through_the_doors(path):
             continue
         if room != "__init__":
             assert HEIGHT[rest[0]] < HEIGHT[room], f"{path} looks up or sideways to {name}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "theorems").rglob("*.py")), ids=lambda p: p.stem)
+def test_predictions_do_not_peek_at_training(path):
+    for name in imports(path):
+        for room in ("tacit.train", "tacit.flow.follow", "tacit.limit"):
+            assert not name.startswith(room), f"{path} imports {name}"
 
 
 def test_every_room_has_a_place():
