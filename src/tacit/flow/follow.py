@@ -13,8 +13,8 @@ from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
-from tacit.flow.steps import explicit, implicit, reaction, seen_by, weigh
-from tacit.flow.tail import Kind, weights
+from tacit.flow.steps import Landed, explicit, implicit, is_deep, reaction, seen_by, weigh
+from tacit.flow.tail import Kind, Weights, weights
 from tacit.flow.walls import walls_of
 
 TOLERANCE = 1e-6
@@ -27,6 +27,8 @@ MOST_GROWTH = 1.0
 """No neuron may grow by more than e^this in one step."""
 DOUBLING = 0.35
 """The same in the late phase: log L about doubles, so that the way there can be seen."""
+DEEP_GROWTH, SHORTEST = 3.0, 1e-9
+"""And so deep down that p cannot be had from the margins; shorter steps are not taken there."""
 BEFORE = 0.999
 """How near to a wall a late step ends that would not succeed across it."""
 MERGE_EVERY = 8
@@ -119,7 +121,7 @@ class Flow:
                     break
                 if progress is not None:
                     progress(self.now.log_L)
-                if stiff >= TRY_IMPLICIT:
+                if stiff >= TRY_IMPLICIT or is_deep(self.now.log_L):
                     before = self.steps
                     self._implicit_phase(TRY_IMPLICIT * h, log_L_end, begin + seconds)
                     stiff = 0 if self.steps > before else -3 * TRY_IMPLICIT
@@ -203,55 +205,62 @@ class Flow:
         self._merge()
         trend = np.zeros(len(self.now.p))
         while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
-            h = min(h, DOUBLING / self._fastest())
+            deep = is_deep(self.now.log_L)
+            h = min(h, (DEEP_GROWTH if deep else DOUBLING) / self._fastest())
             log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
-            full: State | float = 0.0
-            if isinstance(two, State):
-                full = implicit(self.state, h, self.kind, _logs(weigh(two, self.kind).p))
+            full: Landed | float = 0.0
+            if isinstance(two, Landed):
+                full = implicit(self.state, h, self.kind, _logs(two.now.p))
             if isinstance(two, float) or isinstance(full, float):
                 # Walls met at the beginning of a step are easy: end just before them.
                 share = two if isinstance(two, float) else full
                 h *= share * BEFORE if isinstance(share, float) and share > 0.01 else 0.25
             else:
-                new, error = two, _distance(full, two)
-                if self._rises(weigh(new, self.kind, seen_by(self.state)).log_L):
+                error = _distance(full.state, two.state)
+                if self._rises(two.now.log_L):
                     error = math.inf
+                if error <= IMPLICIT_TOLERANCE and deep:
+                    self._accept(two.state, h, two.now)
+                elif error <= IMPLICIT_TOLERANCE:
+                    self._accept(_extrapolated(full.state, two.state), h)
                 if error <= IMPLICIT_TOLERANCE:
-                    self._accept(_extrapolated(full, new), h)
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
                 h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
-            if h * reaction(self.state, self.now) < 1:  # explicit steps are as good
+            if deep and h * self._fastest() < SHORTEST:
+                raise Undecided("so deep down rounding hides what happens at a wall")
+            if not deep and h * reaction(self.state, self.now) < 1:  # explicit steps are as good
                 return
 
-    def _two_halves(self, h: float, log_p: np.ndarray, trend: np.ndarray) -> State | float:
+    def _two_halves(self, h: float, log_p: np.ndarray, trend: np.ndarray) -> Landed | float:
         """The state after two half steps, or the share of h up to the wall that was too much."""
         half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
         if isinstance(half, float):
             return half / 2
-        middle = _logs(weigh(half, self.kind).p)
-        second = implicit(half, h / 2, self.kind, 2 * middle - log_p)
+        middle = _logs(half.now.p)
+        second = implicit(half.state, h / 2, self.kind, 2 * middle - log_p)
         if isinstance(second, float):
-            second = implicit(half, h / 2, self.kind, middle)
+            second = implicit(half.state, h / 2, self.kind, middle)
         if isinstance(second, float):
             return (1 + second) / 2 if second > 0 else 0.0
-        second.events = half.events + second.events
+        second.state.events = half.state.events + second.state.events
         return second
 
     def _rises(self, log_L: float) -> bool:
         """The loss never does along the flow."""
         return log_L > self.now.log_L + 1e-9 * (1 + abs(self.now.log_L))
 
-    def _accept(self, new: State, h: float) -> None:
+    def _accept(self, new: State, h: float, now: Weights | None = None) -> None:
+        """`now` is given where it cannot be had from the margins."""
         self.steps += 1
         self.s += h
         seen, before, fall = seen_by(self.state), self.now.log_L, self._fall()
         for g, wall, what, *_ in new.events:
             members = np.flatnonzero(self.shares.group == g).tolist()
             self.events += [Event(self.s, k, wall, what) for k in members]
-        self.state, self.now = new, weigh(new, self.kind)
+        self.state, self.now = new, now or weigh(new, self.kind)
         after, last = self.now.log_L, -self._fall()
         if (seen_by(new) != seen).any():  # this step's unit of time was the old loss
             after = weigh(new, self.kind, seen).log_L

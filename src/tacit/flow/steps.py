@@ -17,15 +17,23 @@ from tacit.flow.stage import Undecided, advance, hold, velocities
 from tacit.flow.state import State
 from tacit.flow.tail import Kind, Weights, terms, weights
 
-MOST_NEWTON = 40
+NEWTON, MOST_NEWTON, PATIENCE = 1e-9, 40, 6
+"""Error of log p, and iterations; those in which the error must have become half as large."""
 MOST_CHANGE = 3.0
 """Of log p in one iteration."""
+DEEP = -1e8
+"""log L from which on p is carried."""
 LIGHT, LEAST_LOG = -22.0, -80.0
 """Points with a smaller log p are not solved for; and the least that is told apart."""
 STEADY = 1e-7
 """Neurons that turn by no more than this when p changes in half a step: p is held fixed."""
 MOST_BEND = 10.0
 """Neurons that graze a wall are not watched more closely than this."""
+
+
+def is_deep(log_L: float) -> bool:
+    """Whether rounding of the margins shows in p: then p is what is carried on."""
+    return log_L < DEEP
 
 
 def seen_by(state: State) -> np.ndarray:
@@ -132,7 +140,12 @@ def _turns(state: State, p: np.ndarray) -> np.ndarray:
     return np.linalg.norm(state.pull(*state.walls.pulls(p * state.walls.y)), axis=1)
 
 
-def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | float:
+class Landed(NamedTuple):
+    state: State
+    now: Weights
+
+
+def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | float:
     """z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
 
     Where it fails: the share of the step up to the first wall that was met at all, 0 if none was.
@@ -141,12 +154,15 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
     u = log p and ℓ = log L, as in interior-point methods:
 
         u_i + ℓ = log |ℓ'(q_i)|,      Σ p_i ρ(q_i) = 1  with ρ = ℓ/|ℓ'|, which is 1 in the tail.
+
+    Where q is so large that p cannot be had from it any more, p still follows from how the
+    margins must grow, and Newton's steps, not the residual, tell when it is found.
     """
     y, seen = state.walls.y, seen_by(state)
     with np.errstate(divide="ignore"):
         rest = np.maximum(np.log(weigh(state, kind, seen).p), LEAST_LOG)
     u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), rest)
-    first = 0.0
+    first, errors = 0.0, []
     for attempt in range(MOST_NEWTON):
         p = np.exp(u)
         new = state.copy()
@@ -167,12 +183,19 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> State | f
         ratio = np.exp((log_values - log_slopes)[rows])
         residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
-        if error <= max(1e-9, 1e-14 * float(np.abs(q[rows]).max())):
-            return new
+        errors.append(error)
+        if attempt >= PATIENCE and error > errors[-PATIENCE] / 2:
+            return first
+        if error <= max(NEWTON, 1e-14 * min(float(np.abs(q[rows]).max()), -DEEP)):
+            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         try:
-            step = _newton(_response(state, new, p * y, h, rows), p[rows], bend[rows], ratio, residual)
+            step = _newton(
+                _response(state, new, p * y, h, rows), p[rows], bend[rows], ratio, residual
+            )
         except np.linalg.LinAlgError:
             return first
+        if is_deep(level) and float(p[rows] @ np.abs(step)) <= NEWTON:
+            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         u = implied
         u[rows] = np.log(p[rows]) + step * min(1.0, MOST_CHANGE / float(np.abs(step).max()))
     return first

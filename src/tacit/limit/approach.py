@@ -46,9 +46,13 @@ def _angle(state: State, W: np.ndarray, a: np.ndarray, found: Candidate) -> floa
 
 
 def fitted_rate(approach: np.ndarray) -> float | None:
-    """r of angle ~ log(1/L)^(−r), by least squares over the last factor of 30 in log(1/L)."""
+    """r of angle ~ log(1/L)^(−r), by least squares over the last factor of 30 in log(1/L).
+
+    At least over the last six moments: deep down they are further apart.
+    """
     depth, angle = -approach[:, 0], approach[:, 1]
-    late = (depth > 1) & (depth >= depth[-1:].max(initial=0) / 30) & (angle > 0)
+    since = min(depth[-1] / 30, *depth[-6:]) if len(depth) else 0.0
+    late = (depth > 1) & (depth >= since) & (angle > 0)
     if late.sum() < 3:
         return None
     slope, _ = np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)

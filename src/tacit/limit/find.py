@@ -21,9 +21,8 @@ from tacit.models import parse_activation, parse_model
 from tacit.train.initial import initial_weights
 
 LN10 = math.log(10)
-DEEPER, DEEPEST = 100.0, -1e9
-"""Where no limit can be told yet, the path is followed to a log loss so many times as large; and
-the log₁₀ loss where that ends: further down, rounding hides which points the loss sits on."""
+DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
+"""log₁₀ losses down to which the path is followed where no limit can be told yet."""
 CERTIFY_SECONDS = 60.0
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
@@ -57,14 +56,17 @@ def find(
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, found = _end(path, data, train)
     needed = perf_counter() - started
-    goal, allowed = log10_loss, min(seconds, max(2 * needed, needed + 2))
-    while path.end == "reached" and outcome == "undecided" and goal > DEEPEST:
-        goal = max(min(goal * DEEPER, -1e4), DEEPEST)
+    allowed = min(seconds, max(2 * needed, needed + 2))
+    for goal in (depth for depth in DEEPER if depth < 10 * log10_loss):
+        if path.end != "reached" or outcome != "undecided":
+            break
         left = allowed - (perf_counter() - started)
         path = flow.run(goal * LN10, max(left, 0.0), _reporter(progress, goal))
-        if path.end == "undecided":  # no time for it
-            break
-        outcome, reason, found = _end(path, data, train)
+        verdict = judge(path, data, train)  # however it ended
+        if isinstance(verdict, Found):
+            outcome, reason, found = "converged", verdict.evidence, verdict
+        elif path.end == "reached":
+            reason = verdict
     certificate = None
     if found is not None:
         W, a = found.W, found.a

@@ -28,8 +28,10 @@ NEAR, NEAR_A_WALL = 0.3, 0.2
 """Angles to the limit at the end of the path: at most this; the second where it lies in a wall."""
 DEEP = 1e4
 """log₁₀(1/L) from which on a limit in a wall is believed: earlier the pattern may still change."""
-FALL, ROUNDING = 0.98, 1e-6
-"""While log(1/L) grows by 10 the angle falls at least by this factor, unless it is rounding."""
+FALL, FAR_FALL, ROUNDING = 0.98, 0.9, 1e-6
+"""While log(1/L) grows by 10 the angle falls at least by the first factor, or by the second while
+log₁₀(1/L) grows from FAR to its square, unless it is rounding."""
+FAR = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ def judge(path: Path, data: Dataset, train: str) -> Found | str:
         return f"At {at} the path is still {angle:.2g} rad from the KKT point it heads for."
     if angle > ROUNDING and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
-    comes = "" if rate is None or angle <= ROUNDING else f", falling like log(1/L)^−{rate:.2f}"
+    comes = "" if rate is None or angle <= ROUNDING else f", falling like log(1/L)^−{rate:.2g}"
     evidence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
@@ -78,9 +80,11 @@ def judge(path: Path, data: Dataset, train: str) -> Found | str:
 
 
 def _falls(approach: np.ndarray) -> bool:
-    depth, angle = -approach[:, 0], approach[:, 1]
-    before = float(np.interp(math.log(depth[-1] / 10), np.log(np.maximum(depth, 1e-300)), angle))
-    return bool(angle[-1] <= FALL * before)
+    depth, angle = np.log10(np.maximum(-approach[:, 0], 1e-300)), approach[:, 1]
+    if angle[-1] <= FALL * float(np.interp(depth[-1] - 1, depth, angle)):
+        return True
+    since = depth[-1] / 2
+    return bool(10**since >= FAR and angle[-1] <= FAR_FALL * float(np.interp(since, depth, angle)))
 
 
 def network(found: Candidate, path: Path) -> tuple[np.ndarray, np.ndarray]:

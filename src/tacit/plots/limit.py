@@ -131,7 +131,7 @@ def _distance(ax: Axes, found: Limit) -> None:
         late = there & (depth >= max(depth[-1] / 30, 1.0))
         x = depth[late]
         height = np.exp(np.mean(np.log(angle[late]) + rate * np.log(x)))
-        ax.plot(x, height * x**-rate, "--", c=PLUS, label=f"fit: log(1/L)^({-rate:.2f})")
+        ax.plot(x, height * x**-rate, "--", c=PLUS, label=f"fit: log(1/L)^({-rate:.2g})")
     if angle[there].min() < ROUNDING:
         ax.axhspan(angle[there].min() / 2, ROUNDING, color="0.92", label="rounding")
     ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="angle (rad)")
