@@ -351,6 +351,23 @@ def test_most_of_these_converge() -> None:
     assert any((group.pattern == 0).any() for group in groups)
 
 
+@pytest.mark.parametrize("case", RANDOM[:6])
+def test_deep_down_the_path_arrives_where_it_was_said_to_go(case) -> None:
+    said = random_limit(*case)
+    if said.outcome != "converged":
+        return
+    there = find(said.setting, said.data, seed=said.seed, log10_loss=-1e250, start=first(said))
+    assert there.outcome == "converged", there.reason
+    assert there.margin == pytest.approx(said.margin, rel=1e-9)
+    assert there.approach[-1, 1] < 1e-6
+
+
+def first(limit: Limit) -> tuple[np.ndarray, np.ndarray]:
+    """The initial weights."""
+    state = limit.path.moments[0].state
+    return state.W, state.a
+
+
 # --- plain descent --------------------------------------------------------------------------------
 
 STEP = 0.004

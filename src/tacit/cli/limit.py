@@ -54,8 +54,8 @@ def limit(
         `logistic` or `exponential`. Sum and mean have the same path; the loss and the time that
         are shown are those of the sum.
     log10_loss
-        Follow the path until log₁₀ of the loss is at most this, and on to −10⁹ while it does not
-        tell yet what it leads to.
+        Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
+        not tell yet what it leads to.
     seconds
         Stop following after about that long (for each class).
     seed

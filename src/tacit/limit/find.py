@@ -23,6 +23,8 @@ from tacit.train.initial import initial_weights
 LN10 = math.log(10)
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed where no limit can be told yet."""
+TELLING = -1000.0
+"""log₁₀ loss from which on a path that could not be followed further may still tell its limit."""
 CERTIFY_SECONDS = 60.0
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
@@ -62,11 +64,9 @@ def find(
             break
         left = allowed - (perf_counter() - started)
         path = flow.run(goal * LN10, max(left, 0.0), _reporter(progress, goal))
-        verdict = judge(path, data, train)  # however it ended
-        if isinstance(verdict, Found):
-            outcome, reason, found = "converged", verdict.evidence, verdict
-        elif path.end == "reached":
-            reason = verdict
+        ending = _end(path, data, train)
+        if path.end == "reached" or ending[0] == "converged":
+            outcome, reason, found = ending
     certificate = None
     if found is not None:
         W, a = found.W, found.a
@@ -115,6 +115,9 @@ def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Found | N
         hint = "Another --seed, or a Leaky ReLU, may have one way only."
         return "branched", f"{path.reason} {hint}", None
     if path.end in ("undecided", "interrupted"):
+        verdict = judge(path, data, train) if path.last.log_L < TELLING * LN10 else ""
+        if isinstance(verdict, Found):
+            return "converged", verdict.evidence, verdict
         return "undecided", f"{path.reason}; the path was followed to {at}", None
     if path.end == "dead":
         when = "from the start" if len(path.moments) < 3 else "in the end"

@@ -1,7 +1,8 @@
 """Is the network that the surviving patterns point to the limit of the path?
 
-Three things must be seen: it is a KKT point of the max-margin problem; no neuron would have to
-change sides on the way there; and the path comes nearer, also with the neurons that must die out.
+Four things must be seen: it is a KKT point of the max-margin problem; no neuron would have to
+change sides on the way there; neurons that it leaves out do not grow faster than the others; and
+the path comes nearer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tacit._types import Dataset
 from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
 from tacit.flow.path import Path
+from tacit.flow.stage import velocities
+from tacit.flow.state import State
 from tacit.limit.approach import angles, fitted_rate
 from tacit.limit.candidate import Candidate, candidate
 from tacit.limit.result import Group
@@ -32,6 +35,8 @@ FALL, FAR_FALL, ROUNDING = 0.98, 0.9, 1e-6
 """While log(1/L) grows by 10 the angle falls at least by the first factor, or by the second while
 log₁₀(1/L) grows from FAR to its square, unless it is rounding."""
 FAR = 1e100
+GROWS = 1e-6
+"""Neurons that the limit leaves out may grow by this share faster than those it keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,11 @@ def judge(path: Path, data: Dataset, train: str) -> Found | str:
             f"At {at} the surviving patterns point to a network that is no KKT point (residual "
             f"{residual:.1e}), {angle:.2g} rad away: neurons have yet to change sides."
         )
+    if state.both and (growth := _growth(found, state, kkt)) > 1 + GROWS:
+        return (
+            f"At {at} the path passes a KKT point: neurons that are faint yet grow {growth:.4g} "
+            "times as fast as the others."
+        )
     walls = len(found.touches) > 0
     if angle > (NEAR_A_WALL if walls else NEAR) or (walls and depth < DEEP):
         return f"At {at} the path is still {angle:.2g} rad from the KKT point it heads for."
@@ -77,6 +87,21 @@ def judge(path: Path, data: Dataset, train: str) -> Found | str:
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
     return Found(_groups(found, data.X), W, a, kkt, approach, rate, evidence)
+
+
+def _growth(found: Candidate, state: State, kkt: KKT) -> float:
+    """How fast neurons that the limit leaves out can grow, over the rate of those it keeps.
+
+    Near the limit a neuron feels g = Σ λ_i y_i φ'_i x_i. Those that are kept lie along it, so they
+    all grow at the rate ‖g‖, and in their own cell no others can be faster than their ‖g‖.
+    """
+    live = np.linalg.norm(found.V, axis=1) > 0
+    kept = np.append(live, False)[found.group]
+    moves = (state.a != 0) & state.W.any(axis=1)
+    rates = np.linalg.norm(velocities(state, kkt.multipliers * state.walls.y), axis=1)
+    if not kept.any() or not (moves & ~kept).any():
+        return 0.0
+    return float(rates[moves & ~kept].max() / rates[kept].max())
 
 
 def _falls(approach: np.ndarray) -> bool:
