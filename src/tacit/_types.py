@@ -132,7 +132,7 @@ class Setting:
     """`logistic` or `exponential` (the mean; with `:sum` the sum), `hinge` (the sum), or `hinge:G`
     (brutzkus2019 (4): confidence G for y = +1 and 1 for y = −1, the mean of each class)."""
     rule: str = "gd"
-    """`gd`, `sgd` or `adam`."""
+    """`gd`, `sgd` or `adam`; `flow` is gradient flow, which `tacit limit` follows."""
     lr: float = 0.1
     """Step size."""
     step: str = "constant"

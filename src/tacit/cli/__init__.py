@@ -17,7 +17,9 @@ from tacit.cli._app import app, warn
 
 # Commands are shown in the order of these lines.
 # isort: off
+import tacit.cli.explain
 import tacit.cli.check
+import tacit.cli.predict
 import tacit.cli.optimum
 import tacit.cli.train
 import tacit.cli.limit

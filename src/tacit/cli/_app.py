@@ -6,12 +6,12 @@ import json as json_module
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from cyclopts import App, Parameter, convert
 
 from tacit import __version__
-from tacit._types import BadInput, Dataset
+from tacit._types import BadInput, Dataset, Setting
 from tacit._words import count, printable
 
 
@@ -62,6 +62,35 @@ def print_json(value: Any) -> None:
 
 def warn(message: str) -> None:
     print(f"tacit: {printable(message)}", file=sys.stderr)
+
+
+INITS: dict[str, str] = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
+"""Initial weights where nothing is said."""
+
+
+def network_setting(
+    activation: str,
+    train: Literal["both", "first"],
+    width: int,
+    init: str | None,
+    output_weight: float | None,
+    loss: str,
+    rule: str = "flow",
+) -> Setting:
+    """The two-layer network of the options."""
+    if train == "both" and output_weight is not None:
+        raise BadInput(
+            "--output-weight plays no part when both layers are trained; it needs --train first"
+        )
+    return Setting(
+        activation=activation,
+        train=train,
+        width=width,
+        init=INITS[train] if init is None else init,
+        output_weight=1.0 if output_weight is None else output_weight,
+        loss=loss,
+        rule=rule,
+    )
 
 
 def need_seconds(seconds: float) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from tacit._types import BadInput, Setting
-from tacit.cli._app import DataOptions, app, need_seconds, print_json, warn
-
-INITS: dict[str, str] = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
+from tacit._types import BadInput
+from tacit.cli._app import DataOptions, app, need_seconds, network_setting, print_json, warn
 
 
 @app.command
@@ -71,24 +69,13 @@ def limit(
     """
     _check_targets(data, out, picture, force)
     need_seconds(seconds)
-    if train == "both" and output_weight is not None:
-        raise BadInput(
-            "--output-weight plays no part when both layers are trained; it needs --train first"
-        )
+    setting = network_setting(activation, train, width, init, output_weight, loss)
 
     from tacit import show
     from tacit.limit.classes import find_each
     from tacit.limit.run import save
 
     points = options.load(data)
-    setting = Setting(
-        activation=activation,
-        train=train,
-        width=width,
-        init=INITS[train] if init is None else init,
-        output_weight=1.0 if output_weight is None else output_weight,
-        loss=loss,
-    )
     with show.limit_progress(hidden=json) as progress:
         found, interrupted = find_each(setting, points, seed, log10_loss, seconds, progress)
     if out is not None:

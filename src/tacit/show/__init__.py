@@ -9,6 +9,14 @@ from tacit.show.certificates import (
     verdict,
     verdict_as_json,
 )
+from tacit.show.explain import (
+    explanation,
+    explanation_as_json,
+    explanation_files,
+    predictions,
+    predictions_as_json,
+    refuted,
+)
 from tacit.show.geometry import geometry, geometry_as_json
 from tacit.show.limit import limit, limit_as_json, limit_progress
 from tacit.show.lists import items, table_of_items

@@ -24,6 +24,13 @@ def items(what: str) -> list[dict[str, Any]]:
         return [
             {"name": p.name, "place": p.place, "summary": p.summary} for p in PREDICATES.values()
         ]
+    if what == "theorems":
+        from tacit.theorems import theorems
+
+        return [
+            {"name": t.id, "place": " ".join(t.source), "needs": t.needs, "summary": t.summary}
+            for t in theorems().values()
+        ]
     if what == "measures":
         from tacit.measures import MEASURES
 

@@ -3,6 +3,8 @@
 Each paper has a folder; a new theorem is a class there, listed in the folder's `THEOREMS`.
 """
 
+from tacit._types import Check
+from tacit.theorems import common
 from tacit.theorems.base import (
     Case,
     Erratum,
@@ -19,6 +21,7 @@ from tacit.theorems.registry import theorem, theorems
 
 __all__ = [
     "Case",
+    "Check",
     "Erratum",
     "Evidence",
     "Moment",
@@ -29,6 +32,7 @@ __all__ = [
     "Theorem",
     "Verdict",
     "applies",
+    "common",
     "judge",
     "theorem",
     "theorems",

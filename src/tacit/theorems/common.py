@@ -17,12 +17,13 @@ NEEDS_A_RUN = "needs a run"
 
 def yes_or_no(name: str, holds: bool, place: str, note: str = "") -> Check:
     """A hypothesis about words, not numbers: its slack is 0 or −1."""
-    return Check(name, holds, 0.0 if holds else -1.0, place, note)
+    return Check(name, bool(holds), 0.0 if holds else -1.0, place, note)
 
 
 def by_slack(name: str, slack: float, place: str, note: str = "", strict: bool = False) -> Check:
     """Holds when the slack is not negative (`strict`: when it is positive)."""
-    return Check(name, slack > 0 if strict else slack >= 0, float(slack), place, note)
+    slack = float(slack)  # a NumPy number would give a NumPy boolean
+    return Check(name, slack > 0 if strict else slack >= 0, slack, place, note)
 
 
 def undecided(name: str, place: str, note: str) -> Check:
@@ -105,7 +106,7 @@ def small_start(case: Case, place: str) -> Check:
     else:
         return undecided("small_start", place, f"the size of '{case.setting.init}' is not known")
     note = (
-        f"‖θ_k‖ max‖x_i‖ is {size:.1e}; the theorem says \"sufficiently small\", which we read as "
+        f'‖θ_k‖ max‖x_i‖ is {size:.1e}; the theorem says "sufficiently small", which we read as '
         f"at most {SMALL:g}"
     )
     holds = True if size <= SMALL else False if size >= LARGE else None
@@ -130,3 +131,13 @@ def reaches_the_limit(run: Run | None, place: str) -> Check:
 def neuron_sizes(network: Network) -> np.ndarray:
     """‖(w_k, a_k)‖."""
     return np.hypot(np.linalg.norm(network.W, axis=1), network.a)
+
+
+def interval(successes: int, n: int, confidence: float = 0.99) -> tuple[float, float]:
+    """Clopper–Pearson: the probabilities under which so many successes in n are not surprising."""
+    from scipy.special import betaincinv
+
+    tail, failures = (1 - confidence) / 2, n - successes
+    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
+    high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
+    return low, high

@@ -10,6 +10,8 @@ from tacit._types import Check
 from tacit.theorems.base import Case, Prediction, Run, Theorem
 
 Status = Literal["confirmed", "refuted", "agrees", "differs", "open", "not applicable"]
+MOST_REASONS = 2
+"""Failing hypotheses that a sentence names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ def judge(theorem: Theorem, case: Case, run: Run | None = None) -> Verdict:
     residual = theorem.residual(prediction, case, run)
     if residual is None or math.isnan(residual):
         words = "This run cannot tell whether the conclusion holds."
+        if run is None:
+            words = "It applies; the weights of a network would tell whether the conclusion holds."
         return Verdict(theorem, checks, prediction, "open", None, words)
     kept = residual <= theorem.tolerance
     status: Status = "agrees" if kept else "differs"
@@ -90,7 +94,9 @@ def _why_not(checks: tuple[Check, ...]) -> str:
     for check in failed:
         far = "" if not check.slack or check.slack == -1 else f" by {-check.slack:.2g}"
         parts.append(f"{check.name} fails{far}" + (f" ({check.note})" if check.note else ""))
-    return "It does not apply: " + "; ".join(parts) + "."
+    more = len(parts) - MOST_REASONS
+    rest = f"; and {more} more" if more > 0 else ""
+    return "It does not apply: " + "; ".join(parts[:MOST_REASONS]) + rest + "."
 
 
 def _names(checks: object) -> str:

@@ -1,0 +1,105 @@
+"""`tacit explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from tacit.cli._app import DataOptions, app, need_seconds, network_setting, print_json, warn
+
+DEFAULT = "orthogonal:n=40,d=2,seed=3"
+"""Explained when nothing is named: the theorems of three papers apply, and it can be drawn."""
+
+
+@app.command
+def explain(
+    data: str = DEFAULT,
+    /,
+    *,
+    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    only: tuple[str, ...] = (),
+    activation: str = "relu",
+    train: Literal["both", "first"] = "both",
+    width: int = 100,
+    init: str | None = None,
+    output_weight: float | None = None,
+    loss: str = "logistic",
+    log10_loss: float = -1000.0,
+    seconds: float = 600.0,
+    seed: int = 0,
+    out: Path | None = None,
+    force: bool = False,
+    json: bool = False,
+) -> int:
+    """The main job: geometry, theorems, the limit of training and its certificate, in one report.
+
+    Exit code 1 when a theorem is refuted: its hypotheses hold and its conclusion does not.
+
+    Parameters
+    ----------
+    data
+        File or generator call; without one, an instructive data set.
+    only
+        Only this theorem (`lyu2021:thm4.3`) or paper (`lyu2021`); may be repeated.
+    activation
+        `relu`, or `leaky:A` for φ(z) = max(z, Az).
+    train
+        The layers that are trained: both, or the first only.
+    width
+        The number of neurons.
+    init
+        Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
+        with a fixed output layer `gaussian:1e-4`.
+    output_weight
+        With --train first: V of the output layer, half +V and half −V (1).
+    loss
+        `logistic` or `exponential`.
+    log10_loss
+        Follow the path until log₁₀ of the loss is at most this, and on while it does not tell yet
+        what it leads to.
+    seconds
+        Stop following after about that long (for each class).
+    seed
+        Of the initial weights. Generators have a seed of their own.
+    out
+        Write `report.html` and `result.json` into this folder; unless told otherwise a new one
+        that is called after the data.
+    force
+        Replace OUT if it exists.
+    json
+        One JSON object on standard output.
+    """
+    setting = network_setting(activation, train, width, init, output_weight, loss, "flow")
+    need_seconds(seconds)
+
+    from tacit import show
+    from tacit._io import check_writable, write_folder
+    from tacit.explain import explain as explanation
+
+    if out is not None:
+        check_writable(out, force)
+    points = options.load(data)
+    with show.limit_progress(hidden=json) as progress:
+        found = explanation(setting, points, seed, only, log10_loss, seconds, progress)
+    result = show.explanation_as_json(found)
+    where = _free(points.name) if out is None else out
+    write_folder(where, show.explanation_files(found, result), force)
+    if json:
+        print_json(result)
+    else:
+        show.explanation(found, where)
+    if found.interrupted:
+        warn(f"interrupted; what was found until then is in {where}")
+        return 130
+    return int(show.refuted(found))
+
+
+def _free(name: str) -> Path:
+    """A folder of this directory that does not exist yet."""
+    word = "".join(c if c.isascii() and c.isalnum() else "-" for c in name).strip("-")[:40]
+    base = f"explain-{word or 'data'}"
+    path, number = Path(base), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{base}-{number}")
+    return path

@@ -1,0 +1,227 @@
+"""The early phase: extremal directions, and where neurons are when it ends (§4.1, §4.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from tacit._types import Check, Dataset
+from tacit._words import count
+from tacit.solvers.sectors import extremal_directions, lemma_2
+from tacit.theorems.base import Case, Network, Prediction, Run, Source, Theorem
+from tacit.theorems.common import (
+    balanced,
+    logistic,
+    of_the_path,
+    relu,
+    small_start,
+    two_classes,
+)
+from tacit.theorems.phuong2021 import _common as common
+
+HALF = 0.5
+"""−y ℓ'(0) of the logistic loss."""
+NEAR_ZERO = 0.2
+"""Ours: the early phase lasts while no |f(x_i)| is larger, so that ℓ' is within 10% of ℓ'(0)."""
+ALIGNED = 0.1
+"""Ours: a neuron has turned when it is that near (in rad) to ±g(w), as extremal directions are."""
+
+
+class Lemma2(Theorem):
+    """Orthogonally separable data has one positive and one negative extremal sector.
+
+    These contain the strict local maximum and minimum on the unit sphere of
+
+        G(w) = −Σ ℓ_i'(0) ρ(w·x_i).   (12)
+
+    The positive sector has the sign 1 at positive points; at a negative point −1 if x_j·x_i < 0 for
+    some positive x_i, and 0 if x_j is orthogonal to all of them (13). The negative sector is the
+    same with the classes exchanged (14). Since P_w x_i = x_i for the points that it is active on,
+    Lemma A.1 gives the directions too: those of the sum of the positive and of the negative points.
+
+    Of the setting of Theorem 1 the proof uses orthogonal separability only.
+
+    The residual compares the closed form with the extremal directions of a search that knows
+    nothing of it: the largest angle, share of wrong signs, and surplus of directions.
+    """
+
+    id = "phuong2021:lemma2"
+    source = Source("phuong2021", "Lemma 2")
+    summary = "Neurons near zero are drawn to two sectors only: one for each class."
+    needs = "data"
+    tolerance = 1e-7
+
+    def example(self) -> Case:
+        return Case(common.cones(3), common.FLOW)
+
+    def counterexample(self) -> tuple[Case, str]:
+        return Case(common.flipped(common.cones(3)), common.FLOW), "orthogonally_separable"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return (
+            common.both_classes(case, "§2"),
+            relu(case, "§2 (2)"),
+            common.orthogonally_separable(case),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        X, y = case.data.X, case.data.y
+        found = lemma_2(X, y)
+        assert found is not None, "the data is orthogonally separable"
+        means = [common.unit(X[y == label].sum(axis=0)) for label in (1, -1)]
+        zeros = int((found[0] == 0).sum() + (found[1] == 0).sum())
+        many = [count(int((y == label).sum()), "point") for label in (1, -1)]
+        words = (
+            f"Near zero, neurons with a > 0 turn to the mean of the positive class ({many[0]}), "
+            f"those with a < 0 to that of the negative class ({many[1]}), "
+            f"{_degrees(*means):.0f}° apart; {count(zeros, 'point')} will lie in their walls."
+        )
+        values = {"positive_sector": found[0], "negative_sector": found[1]}
+        return Prediction(words, values, ((1, means[0]), (-1, means[1])))
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+        found = extremal_directions(case.data.X, HALF * case.data.y)
+        sides = (found.positive, found.negative)
+        off = 0.0
+        for items, key, (_, direction) in zip(
+            sides, ("positive_sector", "negative_sector"), prediction.directions, strict=True
+        ):
+            off = max(off, abs(len(items) - 1.0))
+            for item in items:
+                wrong = float((item.sector != prediction.values[key]).mean())
+                angle = float(np.linalg.norm(item.direction - direction))
+                off = max(off, wrong, angle)
+        return off
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual >= 1:
+            return f"The number of extremal directions of one sign is off by {residual:.0f}."
+        return f"A search finds these two extremal directions and no other, to {residual:.0e}."
+
+
+class Lemma1(Theorem):
+    """At some time every neuron is dead or in an extremal sector of its sign (Maennel et al.).
+
+    Let a two-layer ReLU network be balanced at initialisation and trained by gradient flow on a
+    loss with Lipschitz ℓ'. For almost all data and initial weights that are small enough there is
+    a time T at which every neuron has w·x_i ≤ 0 for all i (and never moves again), or a > 0 and w
+    in a positive extremal sector, or a < 0 and w in a negative one.
+
+    How small is small enough depends on data and weights. Our reading: it was if the neurons have
+    turned, to `ALIGNED` rad, before the outputs grow; that is told by a run only.
+
+    The residual is the share of neurons that do none of this, at the moment of the run where it is
+    least. Where extremal sectors may be missing from the list (more than three dimensions, unless
+    Lemma 2 names them) only a residual of 0 is told.
+    """
+
+    id = "phuong2021:lemma1"
+    source = Source("phuong2021", "Lemma 1")
+    summary = "Small networks start by sorting every neuron into an extremal sector, or it dies."
+    needs = "path"
+    tolerance = 0.0
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        X = [[1.0, 0.3], [0.2, 1.0], [-0.8, 0.5], [0.5, -1.0], [-1.0, -0.4]]
+        data = Dataset(np.array(X), np.array([1, -1, 1, 1, -1]), name="five points")
+        return Case(data, replace(common.FLOW, init="balanced:1e-12"))
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        return Case(case.data, case.setting, common.start(case.data, size=2.0)), "small_start"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return (
+            two_classes(case, "§2"),
+            *common.network_and_rule(case),
+            logistic(case, "§2 (3)"),
+            balanced(case, "§2"),
+            small_start(case, "Lemma 1"),
+            has_turned(case, run),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        positive, negative, complete = all_sectors(case.data)
+        known = "" if complete else " at least"
+        words = (
+            f"Early on every neuron dies or comes to one of{known} "
+            f"{count(len(positive), 'extremal sector')} (a > 0) or {len(negative)} (a < 0)."
+        )
+        values = {"positive": positive, "negative": negative, "complete": complete}
+        return Prediction(words, values)
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        if run is None:
+            return None
+        least = min(float((~self._sorted(prediction, case, m.network)).mean()) for m in run.moments)
+        return least if least == 0 or prediction.values["complete"] else None
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        X, y = case.data.X, case.data.y
+        found = extremal_directions(X, HALF * y)
+        W = np.array([item.direction for item in found.items])
+        a = np.array([float(item.sign) for item in found.items])
+        return common.still(Network(W, a))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual > 0:
+            return f"At the best moment {residual:.0%} of the neurons are in none of the sectors."
+        return "There is a moment at which every neuron is dead or in an extremal sector."
+
+    @staticmethod
+    def _sorted(prediction: Prediction, case: Case, network: Network) -> np.ndarray:
+        """m flags: neurons that meet one of the three conditions."""
+        mine = common.sectors(network.W, case.data.X)
+        done = np.asarray((mine <= 0).all(axis=1))
+        for key, sign in (("positive", 1), ("negative", -1)):
+            for sector in prediction.values[key]:
+                done |= (network.a * sign > 0) & (mine == sector).all(axis=1)
+        return done
+
+
+def has_turned(case: Case, run: Run | None) -> Check:
+    """At the end of the early phase g(w) = C w for every neuron, nearly (Lemma A.1)."""
+    name, place = "small_enough", "Lemma 1; Lemma A.1"
+    if run is None:
+        return of_the_path(name, place)
+    X, y = case.data.X, case.data.y
+    end = None
+    for moment in run.moments:
+        W, a = moment.network
+        if np.abs(np.maximum(W @ X.T, 0.0).T @ a).max() > NEAR_ZERO:
+            break
+        end = W
+    if end is None:
+        return Check(name, False, -1.0, place, "the outputs are large from the start")
+    g = common.pulls(common.sectors(end, X), X, HALF * y)
+    moves = np.linalg.norm(g, axis=1) > 1e-12 * HALF * np.linalg.norm(X, axis=1).sum()
+    w = end[moves] / np.linalg.norm(end[moves], axis=1, keepdims=True)
+    along = (g[moves] * w).sum(axis=1)
+    across = np.linalg.norm(g[moves] - along[:, None] * w, axis=1)
+    angle = float(np.arctan2(across, np.abs(along)).max(initial=0.0))
+    note = (
+        f"when the outputs grow, a neuron is up to {angle:.2g} rad from where it turns to; up to "
+        f"{ALIGNED:g} we call the initial weights small enough, beyond nobody knows"
+    )
+    return Check(name, True if angle <= ALIGNED else None, ALIGNED - angle, place, note)
+
+
+def all_sectors(data: Dataset) -> tuple[np.ndarray, np.ndarray, bool]:
+    """The positive and the negative extremal sectors as rows, and whether these are all."""
+    found = lemma_2(data.X, data.y)
+    if found is not None:
+        return found[0][None], found[1][None], True
+    extremal = extremal_directions(data.X, HALF * data.y)
+    none = np.zeros((0, data.n), dtype=np.int8)
+    sides = [
+        np.array([item.sector for item in items], dtype=np.int8) if items else none
+        for items in (extremal.positive, extremal.negative)
+    ]
+    return sides[0], sides[1], extremal.complete
+
+
+def _degrees(v: np.ndarray, w: np.ndarray) -> float:
+    return math.degrees(math.acos(float(np.clip(v @ w, -1, 1))))
