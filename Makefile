@@ -15,16 +15,9 @@ BIN := .venv/bin
 	@touch $@
 
 demo: .venv/installed
-	@echo '$$ tacit check orthogonal:n=100,d=2'
-	@$(BIN)/tacit check orthogonal:n=100,d=2
-	@echo; echo '$$ tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png'
-	@$(BIN)/tacit train orthogonal:n=100,d=2 --epochs 10000 --out demo/run --picture demo/learned.png --force
-	@echo; echo '$$ tacit limit orthogonal:n=100,d=2 --picture demo/limit.png'
-	@$(BIN)/tacit limit orthogonal:n=100,d=2 --picture demo/limit.png --force
-	@echo; echo '$$ tacit optimum orthogonal:n=100,d=2'
-	@$(BIN)/tacit optimum orthogonal:n=100,d=2
-	@echo; echo 'Now look at demo/learned.png: of 100 random directions, two are left that matter,'
-	@echo 'and the best network of all has just these two. demo/limit.png shows where training ends: there.'
+	@echo '$$ tacit explain --out demo/explained'
+	@$(BIN)/tacit explain --out demo/explained --force
+	@echo; echo 'Now open demo/explained/report.html in a browser: the same with pictures, every hypothesis and its slack.'
 
 lint: .venv/installed
 	$(BIN)/ruff check .

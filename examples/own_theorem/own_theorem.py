@@ -59,6 +59,9 @@ class ObtusePair(Theorem):
         end = Network(root[:, None] ** 3 * case.data.X, root * case.data.y)
         return Run((Moment(0.0, 0.0, end),), end)
 
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return f"The margin differs from the one that is promised by {residual:.0e} of it."
+
 
 def _case(X: list[list[float]]) -> Case:
     setting = Setting(width=20, init="balanced:1", rule="flow")

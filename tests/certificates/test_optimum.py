@@ -139,3 +139,10 @@ def test_a_forged_proof_is_rejected() -> None:
     assert not verify_bytes(text.replace("1.65", "1.66").encode()).verified
     lower = json.loads(text)["lower"]
     assert not verify_bytes(text.replace(repr(lower), repr(lower * 1.1)).encode()).verified
+
+
+def test_digits_with_no_time_at_all_are_only_bounded() -> None:
+    """64 dimensions, one digit against the rest: no network is found before the time is up."""
+    found = optimum(load("digits:n=300").one_vs_rest(0), seconds=0.05)
+    assert found.status in ("bounded", "certified")
+    assert found.lower <= found.upper

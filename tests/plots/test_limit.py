@@ -28,6 +28,7 @@ LIMITS = {
     "one point": ("linear:n=1,d=2", BOTH, None, -30.0),
     "the first layer": ("gaussians:n=8,d=3", FIRST, None, -100.0),
     "a short path": ("gaussians:n=8,d=2", replace(BOTH, init="gaussian:1"), None, -0.5),
+    "very deep": ("orthogonal:n=8,d=2", BOTH, None, -1e250),
     "three classes": ("orthogonal_classes:n=6,d=3", BOTH, None, -30.0),
     "never separated": ("xor", replace(BOTH, width=2), None, -30.0),
 }

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from tacit import Dataset, Setting, load
 from tacit.certificates import certify
 from tacit.explain.observe import run_of
-from tacit.flow.lyu2021 import lemma_5_2
+from tacit.flow.lyu2021 import embedding, lemma_5_2
 from tacit.limit import find
 from tacit.limit.find import drawn
 from tacit.theorems import Case, Moment, Network, Run, judge, theorem
@@ -117,6 +117,21 @@ def test_one_small_entry_of_the_other_sign_makes_a_good_embedding() -> None:
         assert np.sign(check.slack) == np.sign(entry)
 
 
+@pytest.mark.parametrize("weak, status", [(1e-2, "confirmed"), (1e-8, "not applicable")])
+def test_how_small_the_start_must_be_depends_on_the_weaker_sign(weak: float, status: str) -> None:
+    """A neuron that is nearly off the line loses its way, and the limit is another."""
+    case = symmetric_case("n=8,d=2,seed=2", width=3)
+    mu = case.data.y @ case.data.X
+    mu = mu / np.linalg.norm(mu)
+    across = np.array([-mu[1], mu[0]])
+    W = 1e-6 * np.array([mu, mu + across, across - weak / 2 * mu])
+    case = replace(case, start=Network(W, 1e-6 * np.array([1, 1, -weak / 2])))
+    run, one = flow(case), theorem("lyu2021:thm4.3")
+    assert slack("thm4.3", case, "good_embedding").holds
+    assert of("thm4.3", case, run).status == status
+    assert (one.residual(one.predict(case), case, run) < 1e-8) is (status == "confirmed")
+
+
 def test_assumption_4_5_just_missed() -> None:
     """A point across µ."""
     case = symmetric_case()
@@ -218,6 +233,14 @@ def test_lemma_5_2_refutes_the_printed_rate() -> None:
     early.append(ideal.moments[-1])
     assert one.residual(said, case, ideal) == 0
     assert one.residual(said, case, Run(tuple(early))) > 1
+
+
+def test_the_embedding_is_that_of_the_flow() -> None:
+    case = symmetric_case("n=10,d=3,seed=6", 0.3, 5)
+    mine, other = embedding_of(case, case.start), embedding(state_of(case, case.start))
+    assert (mine.size, mine.good) == (other.size, other.good)
+    assert mine.rate == pytest.approx(other.rate, rel=1e-14)
+    np.testing.assert_allclose(mine.b, other.b, rtol=1e-12)
 
 
 def test_lemma_5_2_needs_room_for_r() -> None:

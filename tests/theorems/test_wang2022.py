@@ -168,7 +168,7 @@ def test_spike_free_data_of_unseen_dimensions(seed):
     assert Case(data, FLOW).data_check("spike_free", "here").holds
     run = shared.ended_at(shared.best_network(data))
     verdict = judge(of("prop5"), Case(data, FLOW), run)
-    assert verdict.status in ("confirmed", "not applicable")
+    assert verdict.status == "confirmed"
     assert judge(of("thm3"), Case(data, FLOW), run).status == "confirmed"
 
 
@@ -252,7 +252,7 @@ def test_neurons_are_aligned_by_the_time_of_proposition_6(name, seed):
     begin = start(np.random.default_rng(seed), data, 6, 1e-12)
     case, found = Case(data, FLOW, begin), find(FLOW, data, start=begin)
     verdict = judge(of("thm1"), case, run_of(found))
-    assert verdict.residual == 0 and verdict.status in ("confirmed", "agrees")
+    assert verdict.residual == 0 and verdict.status == "confirmed"
     when = early_phase(found.path, delta=early.DELTA).aligned
     matching = early.heights(begin, data) > 0
     assert matching.any()
@@ -331,13 +331,13 @@ def test_the_rate_of_lemma_2_by_a_difference_quotient():
     assert early.differences(network, data)[1] == pytest.approx(rate, rel=1e-6)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("scale", [1e-4, 1e-6, 1e-9])
 def test_lemma_2_holds_as_long_as_it_says(scale):
     """And the smaller the start, the longer: by log(1/scale)/g_max."""
     data = load("linear:n=4,d=2,seed=2")
     begin = start(np.random.default_rng(61), data, 4, scale)
     verdict = judge(of("lemma2"), Case(data, FLOW, begin), followed(data, begin))
-    assert verdict.status == ("confirmed" if scale < 1e-3 else verdict.status)
+    assert verdict.status == "confirmed"
     smaller = Network(begin.W / 10, begin.a / 10)
     longer = of("lemma2").predict(Case(data, FLOW, smaller)).values["time"]
     gain = longer - verdict.prediction.values["time"]

@@ -14,7 +14,7 @@ from tacit.limit import Limit
 from tacit.limit.classes import find_each, worst
 from tacit.limit.find import Progress
 from tacit.models import parse_activation
-from tacit.theorems import Verdict
+from tacit.theorems import Run, Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,8 @@ def explain(
         parts.append(Part(name, one, verdicts))
     whole: tuple[Verdict, ...] = ()
     if not data.binary:
-        judged = judge_all(asked, case_of(setting, data, seed))
+        runs = Run((), members=tuple(run_of(one) for one in found))
+        judged = judge_all(asked, case_of(setting, data, seed), runs)
         whole = tuple(verdict for verdict in judged if verdict.applies is not False)
     return Explanation(
         data,

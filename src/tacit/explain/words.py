@@ -15,6 +15,12 @@ ORDER = ("refuted", "confirmed", "differs", "agrees", "open", "not applicable")
 """Of verdicts, the most telling first."""
 WORDS = {"agrees": "agree", "differs": "differ", "not applicable": "do not apply"}
 """Of several verdicts; the others are as they are."""
+OF_THE_SETTING = {
+    *("two_classes", "two_layer", "conv_max_pool", "relu", "leaky", "positive_slope", "width"),
+    *("both_layers", "first_layer", "exponential_tail", "logistic", "hinge", "gradient_flow"),
+    *("balanced", "gaussian_start", "small_start", "small_enough", "data", "six_points"),
+}
+"""Hypotheses that say nothing of the data, or name one data set."""
 
 
 def sentences(found: Explanation) -> list[str]:
@@ -87,9 +93,9 @@ def telling(verdicts: tuple[Verdict, ...], most: int) -> list[Verdict]:
 def just_fail(verdicts: tuple[Verdict, ...]) -> list[Verdict]:
     """Theorems that one hypothesis about the data keeps from applying, the nearest first."""
     near = []
-    for verdict in verdicts:
+    for verdict in filter(_is_theorem, verdicts):
         failed = [check for check in verdict.hypotheses if check.holds is False]
-        if len(failed) == 1 and failed[0].slack not in (None, -1.0):
+        if len(failed) == 1 and failed[0].name not in OF_THE_SETTING:
             near.append((-(failed[0].slack or 0.0), verdict))
     return [verdict for _, verdict in sorted(near, key=lambda pair: pair[0])]
 

@@ -33,6 +33,8 @@ BEFORE = 0.999
 """How near to a wall a late step ends that would not succeed across it."""
 MERGE_EVERY = 8
 """Steps between looks for neurons that have aligned."""
+FAINT = 1e-6
+"""Neurons that are smaller than this share of the largest."""
 DYING = 1e-150
 """A neuron of this size is taken for 0."""
 SLOW, FLAT = 1e-4, 1e-7
@@ -89,7 +91,10 @@ class Flow:
         except Branched as fork:
             self.fork = str(fork)
         self.s, self.log_t = 0.0, -math.inf
-        self.conserved, self.first = _conserved(state), _sizes(state)
+        self.conserved = _conserved(state)
+        self.balanced = state.both and bool(
+            (np.abs(self.conserved) <= 1e-12 * _sizes(state) ** 2).all()
+        )
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
         self.steps = self.rejected = 0
@@ -256,6 +261,7 @@ class Flow:
         """`now` is given where it cannot be had from the margins."""
         self.steps += 1
         self.s += h
+        self._keep_balance(new)
         seen, before, fall = seen_by(self.state), self.now.log_L, self._fall()
         for g, wall, what, *_ in new.events:
             members = np.flatnonzero(self.shares.group == g).tolist()
@@ -270,6 +276,13 @@ class Flow:
         if self.steps % MERGE_EVERY == 0:
             self._merge()
         self._remember()
+
+    def _keep_balance(self, new: State) -> None:
+        """A balanced neuron decays for ever; rounding would bring it to w = 0 or a = 0 one day."""
+        if self.balanced:
+            sizes = _sizes(new)
+            faint = sizes < FAINT * sizes.max()
+            new.a[faint] = np.sign(self.state.a[faint]) * np.linalg.norm(new.W[faint], axis=1)
 
     def _bury(self) -> None:
         new = self.state

@@ -158,7 +158,7 @@ def _on_path(path: Path, time: float, direction: np.ndarray, rate: float) -> np.
     So its parts of eigenvalue λ₀, 0 and −λ₀ go like e^(2λ₀t), e^(3λ₀t) and e^(4λ₀t).
     """
     n = len(path.last.state.walls.y)
-    times = np.array([n * math.exp(moment.log_t) for moment in path.moments])
+    times = np.array([n * math.exp(min(moment.log_t, 600.0)) for moment in path.moments])
     after = int(np.searchsorted(times, time))
     if after == len(times):
         raise BadInput(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tacit._types import Dataset
+    from tacit.explain import Part
     from tacit.limit import Limit
     from tacit.train import Run
 
@@ -47,6 +48,13 @@ def draw_limit(found: Sequence[Limit], data: Dataset, path: Path, force: bool = 
     figure = Figure(figsize=(14, 8.4), layout="constrained")
     fill(figure, found, data)
     _write(figure, path, force)
+
+
+def explanation_pictures(part: Part) -> dict[str, bytes]:
+    """Pictures of one network of an explanation as SVG, by name."""
+    from tacit.plots.explain import pictures
+
+    return pictures(part)
 
 
 def _write(figure: Figure, path: Path, force: bool) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
+HUGE = 1e30
+
 
 def say(ax: Axes, title: str, words: str) -> None:
     """A panel without a picture says why."""
@@ -23,7 +25,8 @@ def widen(axis: Axis, width: float, values: np.ndarray, room: float = 0.04) -> N
     ends = np.array([values.min(), values.max()])
     largest = math.log10(float(np.abs(ends).max()))
     powers = range(math.ceil(math.log10(width) - 0.3), math.floor(largest) + 1)
-    tens = [10.0**k for k in powers[:: max(len(powers) // 5, 1)]]
+    every = max(len(powers) // 5, 1)
+    tens = [10.0**k for k in powers[every if every > 5 else 0 :: every]]
     ticks = [tick for tick in (*(-ten for ten in tens), 0.0, *tens) if ends[0] <= tick <= ends[1]]
     shown = np.arcsinh(ends / width)
     pad = room * (shown[1] - shown[0])
@@ -37,8 +40,17 @@ def widen(axis: Axis, width: float, values: np.ndarray, room: float = 0.04) -> N
 
 def logarithmic(axis: Axis, values: np.ndarray) -> None:
     """Make an axis of positive numbers logarithmic, if they span a decade."""
-    if values.max() >= 10 * values.min():
-        _scale(axis, "log")
+    if values.max() < 10 * values.min():
+        return
+    _scale(axis, "log")
+    if values.max() > HUGE:  # matplotlib's own ticks overflow
+        first, last = math.floor(math.log10(values.min())), math.log10(values.max())
+        powers = range(first, math.floor(last) + 1, max(int(last - first) // 5, 1))
+        axis.set_ticks([10.0**k for k in powers], [f"1e{k}" for k in powers])
+        axis.set_ticks([], minor=True)
+        ax = axis.axes
+        ends = 10.0**first, 10.0 ** min(last + 0.04 * (last - first), 305)
+        (ax.set_xlim if axis is ax.xaxis else ax.set_ylim)(*ends)
 
 
 def _scale(axis: Axis, kind: str, **options: float) -> None:

@@ -39,33 +39,34 @@ def fill(figure: Figure, found: Sequence[Limit], data: Dataset) -> None:
         parse_math=False,
     )
     grid = figure.add_gridspec(2, 3, height_ratios=(1.15, 1))
-    _outputs(figure.add_subplot(grid[0, 0]), one)
+    outputs(figure.add_subplot(grid[0, 0]), one)
     measures = along(one.path, tail_of(s.loss))
     directions(figure.add_subplot(grid[0, 1:]), one, measures.separation)
-    _margins(figure.add_subplot(grid[1, 0]), one, measures)
-    _loss(figure.add_subplot(grid[1, 1]), measures)
-    _distance(figure.add_subplot(grid[1, 2]), one)
+    margins(figure.add_subplot(grid[1, 0]), one, measures)
+    loss(figure.add_subplot(grid[1, 1]), measures)
+    distance(figure.add_subplot(grid[1, 2]), one)
     for ax in figure.axes:
         ax.title.set_fontsize(TITLE)
 
 
-def _outputs(ax: Axes, found: Limit) -> None:
+def outputs(ax: Axes, found: Limit, cells: int = 200, plateau: bool = False) -> None:
     """Of the limit, or of the last moment where there is none."""
     state = found.path.last.state
     W, a = (state.W, state.a) if found.W is None or found.a is None else (found.W, found.a)
     alpha = parse_activation(found.setting.activation)
 
-    def outputs(X: np.ndarray) -> np.ndarray:
+    def f(X: np.ndarray) -> np.ndarray:
         z = X @ W.T
         return np.maximum(z, alpha * z) @ a
 
     data = found.data
-    boundary(ax, data.X, data.y, outputs, *plane(data.X, data.parameters, {"W": W}))
+    seen = plane(data.X, data.parameters, {"W": W})
+    boundary(ax, data.X, data.y, f, *seen, cells=cells, plateau=plateau)
     whose = "limit" if found.W is not None else "last moment"
     ax.set_title(f"{whose}: {ax.get_title()}")
 
 
-def _margins(ax: Axes, found: Limit, measures: Measures) -> None:
+def margins(ax: Axes, found: Limit, measures: Measures) -> None:
     """Over log(1/L) from separation on, with where they end and the widest there is."""
     title = "margin, normalised by the weights' norm"
     first = measures.separation
@@ -98,7 +99,7 @@ def _margins(ax: Axes, found: Limit, measures: Measures) -> None:
     ax.legend(loc="best", fontsize=SMALL)
 
 
-def _loss(ax: Axes, measures: Measures) -> None:
+def loss(ax: Axes, measures: Measures) -> None:
     """Axes that are linear near 0 and logarithmic far from it, so that start and end are seen."""
     title = "loss over the time of gradient flow"
     there = np.isfinite(measures.log10_time)
@@ -113,7 +114,7 @@ def _loss(ax: Axes, measures: Measures) -> None:
     ax.set(title=title, xlabel="log₁₀ t", ylabel="log₁₀ L (sum over the points)")
 
 
-def _distance(ax: Axes, found: Limit) -> None:
+def distance(ax: Axes, found: Limit) -> None:
     title = "distance of the path from the limit"
     if found.outcome != "converged":
         say(ax, title, f"no limit is claimed:\nthe path is {found.outcome}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.ndimage import binary_opening
 
 PLUS, MINUS = "#c1440e", "#1f5fa8"
 """Orange for the positive class and positive output weights, blue for the negative."""
@@ -43,17 +44,26 @@ def boundary(
     basis: np.ndarray,
     names: tuple[str, str],
     offset: np.ndarray,
+    cells: int = 200,
+    plateau: bool = False,
 ) -> None:
-    """The points, the outputs as colours, and the line where they are 0."""
+    """The points, the outputs as colours, and the line where they are 0.
+
+    With `plateau`, whole regions of outputs 0 are grey, and no line is drawn around them.
+    """
     flat = X @ basis.T
     reach = 1.15 * max(np.abs(flat).max(), 1e-300)
-    grid = np.linspace(-reach, reach, 201)
+    grid = np.linspace(-reach, reach, cells + 1)
     U, V = np.meshgrid(grid, grid)
     f = outputs(np.column_stack([U.ravel(), V.ravel()]) @ basis + offset).reshape(U.shape)
     largest = np.abs(f).max()
     if largest > 0:
         ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
-        if f.min() < 0 < f.max():
+        if plateau and (nothing := binary_opening(f == 0, np.ones((3, 3)))).any():
+            ax.contourf(U, V, nothing, levels=[0.5, 1.5], colors=["0.88"])
+            ax.plot([], [], "s", c="0.88", ms=7, label="output 0")
+            f = np.where(nothing, np.nan, f)
+        if np.nanmin(f) < 0 < np.nanmax(f):
             ax.contour(U, V, f, levels=[0], colors="black", linewidths=1.5)
     for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
         rows = flat[y == label]

@@ -201,8 +201,10 @@ class Search:
             return self._enumerate(rows, weights, net, value)
         bounds = []
         for s in self.signs:
-            lengths = np.linalg.norm(net.V, axis=1) * (net.sign == s)
-            u = net.V[lengths.argmax()] / (lengths.max() or 1.0)
+            u = np.zeros(d)
+            if len(net.V):
+                lengths = np.linalg.norm(net.V, axis=1) * (net.sign == s)
+                u = net.V[lengths.argmax()] / (lengths.max() or 1.0)
             bounds.append(outer_bound(self.X[rows], s * weights * self.y[rows], self.alpha, u))
         self._keep(rows, weights, bounds, None)
         return 0.0

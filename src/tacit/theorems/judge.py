@@ -75,7 +75,7 @@ def _can_tell(theorem: Theorem, run: Run | None) -> bool:
         return len(run.members) > 0
     if theorem.needs == "descent":
         return run.outcome == "done"
-    return bool(run.moments) and run.outcome != "done"
+    return bool(run.moments or run.members) and run.outcome != "done"
 
 
 def _open(theorem: Theorem, checks: tuple[Check, ...], run: Run | None) -> str:

@@ -1,7 +1,8 @@
 """All theorems by id: those of the five papers, and those of installed packages.
 
 A package adds its own through the entry-point group `tacit.theorems`: each entry point names a
-class derived from `Theorem`, or an iterable of such classes.
+class derived from `Theorem`, or an iterable of such classes. What is wrong with an entry point is
+said in one line that names it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import get_args
 
 from tacit._types import BadInput
-from tacit._words import near_miss
-from tacit.theorems.base import Theorem
+from tacit._words import near_miss, printable
+from tacit.theorems.base import Needs, Source, Theorem
 
 GROUP = "tacit.theorems"
 PAPERS = ("sarussi2021", "phuong2021", "lyu2021", "brutzkus2019", "wang2022")
+ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")
+"""What every theorem must say of itself."""
 
 
 @cache
@@ -25,10 +29,11 @@ def theorems() -> dict[str, Theorem]:
     found: dict[str, Theorem] = {}
     for key in PAPERS:
         for one in import_module(f"tacit.theorems.{key}").THEOREMS:
-            _add(found, one(), f"tacit.theorems.{key}")
+            _add(found, one, f"tacit.theorems.{key}")
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        for one in _classes(entry.load(), entry.name):
-            _add(found, one(), f"entry point '{entry.name}'")
+        origin = _called(entry)
+        for one in _classes(entry, origin):
+            _add(found, one, origin)
     return found
 
 
@@ -40,18 +45,48 @@ def theorem(id: str) -> Theorem:
     return known[id]
 
 
-def _classes(loaded: object, name: str) -> Iterable[type[Theorem]]:
-    many = list(loaded) if isinstance(loaded, Iterable) else [loaded]
+def _called(entry: EntryPoint) -> str:
+    package = f" of package '{entry.dist.name}'" if entry.dist is not None else ""
+    return f"entry point '{entry.name} = {entry.value}'{package}"
+
+
+def _classes(entry: EntryPoint, origin: str) -> list[type[Theorem]]:
+    try:
+        loaded = entry.load()
+        single = isinstance(loaded, str | type) or not isinstance(loaded, Iterable)
+        many = [loaded] if single else list(loaded)
+    except Exception as reason:  # whatever somebody else's code may raise
+        said = f"{type(reason).__name__}: {reason}"
+        raise BadInput(
+            printable(f"{origin} cannot be loaded ({said}); mend or uninstall it")
+        ) from reason
     for one in many:
         if not (isinstance(one, type) and issubclass(one, Theorem)):
             raise BadInput(
-                f"entry point '{name}' of {GROUP} gives {one!r}; "
-                "it must give a class derived from tacit.theorems.Theorem, or several"
+                printable(
+                    f"{origin} gives {repr(one):.80}; "
+                    "it must give a class derived from tacit.theorems.Theorem, or several"
+                )
             )
     return many
 
 
-def _add(found: dict[str, Theorem], one: Theorem, origin: str) -> None:
+def _add(found: dict[str, Theorem], one: type[Theorem], origin: str) -> None:
+    called = f"{origin}: {one.__name__}"
+    open_ = sorted(getattr(one, "__abstractmethods__", ()))
+    missing = [name for name in ATTRIBUTES if not hasattr(one, name)] + open_
+    if missing:
+        raise BadInput(f"{called} lacks {', '.join(missing)}")
+    key, _, number = str(one.id).partition(":")
+    if not (isinstance(one.source, Source) and one.source.key == key and key and number):
+        raise BadInput(f"{called} has the id '{one.id}'; it must be KEY:NAME, KEY as in `source`")
+    if one.needs not in get_args(Needs):
+        allowed = ", ".join(get_args(Needs))
+        raise BadInput(f"{called} needs '{one.needs}'; it must be one of {allowed}")
     if one.id in found:
-        raise BadInput(f"{origin} brings a theorem '{one.id}', which there is already")
-    found[one.id] = one
+        raise BadInput(f"{called} has the id '{one.id}', which there is already")
+    try:
+        found[one.id] = one()
+    except Exception as reason:
+        said = f"{type(reason).__name__}: {reason}"
+        raise BadInput(printable(f"{called} cannot be made ({said})")) from reason

@@ -211,7 +211,7 @@ def gaussian(case: Case, place: str) -> Check:
 def explored(room: float | None, at_least: float, place: str) -> Check:
     """The initial directions are spread evenly; `room` is None where nobody knows them."""
     if room is None:
-        note = f"{NEEDS_A_RUN} or initial weights, in the plane; probability at least {at_least:.5f}"
+        note = f"{NEEDS_A_RUN} or weights, in the plane; its probability is at least {at_least:.5f}"
         return undecided("explored", place, note)
     return by_slack("explored", room, place, "in units of √k")
 

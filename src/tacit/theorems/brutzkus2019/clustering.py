@@ -149,7 +149,9 @@ class ClusteringXOR(Theorem):
         return (
             *ours.xor_network(case),
             *ours.xor_training(case),
-            by_slack("wide", k - 16, "§3.2", f"k is {k}; more than 16", strict=True),
+            by_slack(
+                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
+            ),
             ours.small_start(case, run, "Lemma B.2"),
         )
 
@@ -205,7 +207,10 @@ class ClusteringXORD(Theorem):
 
     id = "brutzkus2019:lemma6.2"
     source = Source(ours.KEY, "Lemma 6.2")
-    summary = "On XORD every filter that begins near p₁ or p₃ moves in steps along that pattern."
+    summary = (
+        "On XORD every filter that begins near (1, 1) or (−1, −1) moves in steps along "
+        "that pattern."
+    )
     needs = "descent"
     tolerance = TOLERANCE
     invariances = frozenset({"order"})
@@ -233,7 +238,7 @@ class ClusteringXORD(Theorem):
         return (
             *ours.conv_network(case),
             *ours.xord_training(case, 1 / 410, 8),
-            by_slack("wide", k - 120, "§6.1", f"k is {k}; at least 120"),
+            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
             ours.small_start(case, run, "Lemma E.3"),
         )
 

@@ -142,7 +142,9 @@ class ConvergenceXOR(Theorem):
         return (
             *ours.xor_network(case),
             *ours.xor_training(case),
-            by_slack("wide", k - 16, "§3.2", f"k is {k}; more than 16", strict=True),
+            by_slack(
+                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
+            ),
             ours.small_start(case, run, "Lemma B.2"),
             ours.explored(room, 1 - 8 * math.exp(-8), "Lemma 3.1"),
         )
@@ -191,7 +193,10 @@ class ConvergenceXORD(Theorem):
 
     id = "brutzkus2019:thm6.3"
     source = Source(ours.KEY, "Theorem 6.3")
-    summary = "A wide network learns f* from diverse points alone, and so errs nowhere."
+    summary = (
+        "A wide convolutional network that learns from diverse XORD points alone (they have all "
+        "the patterns their label allows) is right on all others too."
+    )
     needs = "descent"
     tolerance = 1e-9
     invariances = frozenset({"order"})
@@ -215,7 +220,7 @@ class ConvergenceXORD(Theorem):
         return (
             *ours.conv_network(case),
             *ours.xord_training(case, 1 / 410, 8),
-            by_slack("wide", k - 120, "§6.1", f"k is {k}; at least 120"),
+            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
             ours.small_start(case, run, "Lemma E.3"),
             ours.explored(room, 1 - 16 * math.exp(-8), "Lemma E.2, E.15, E.19"),
         )

@@ -72,7 +72,9 @@ class ExplorationXOR(Theorem):
         k = ours.half(case)
         return (
             *ours.xor_network(case),
-            by_slack("wide", k - 16, "§3.2", f"k is {k}; more than 16", strict=True),
+            by_slack(
+                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
+            ),
             ours.gaussian(case, "§3.1"),
         )
 
@@ -113,7 +115,10 @@ class ExplorationXORD(Theorem):
 
     id = "brutzkus2019:lemma6.1"
     source = Source(ours.KEY, "Lemma 6.1")
-    summary = "A wide convolutional network begins with about half of its filters near p₁ or p₃."
+    summary = (
+        "A wide convolutional network begins with about half of its filters near (1, 1) "
+        "or (−1, −1)."
+    )
     needs = "ensemble"
     tolerance = 0.0
 
@@ -128,7 +133,7 @@ class ExplorationXORD(Theorem):
         k = ours.half(case)
         return (
             *ours.conv_network(case),
-            by_slack("wide", k - 120, "§6.1", f"k is {k}; at least 120"),
+            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
             ours.gaussian(case, "§4"),
         )
 
@@ -137,7 +142,8 @@ class ExplorationXORD(Theorem):
         values = {"probability": least, "exact": within(k) ** 2, "off": 2 * math.sqrt(k)}
         words = (
             f"With probability at least {least:.4f}, at most {2 * math.sqrt(k):.3g} more or fewer "
-            f"than half of the {k} filters of either sign look towards p₁ or p₃ at the start."
+            f"than half of the {k} filters of either sign look towards (1, 1) or (−1, −1) at "
+            "the start."
         )
         return Prediction(words, values)
 

@@ -37,14 +37,18 @@ def by_patches(network: Network, X: np.ndarray) -> np.ndarray:
 def pairs_of_signs(case: Case, place: str) -> Check:
     """Points in {±1}^{2d}."""
     X = case.data.X
-    off = float(np.abs(np.abs(X) - 1).max()) if X.shape[1] % 2 == 0 else 1.0
+    if X.shape[1] % 2:
+        return yes_or_no("patterns", False, place, f"points of {X.shape[1]} coordinates, not pairs")
+    off = float(np.abs(np.abs(X) - 1).max())
     return Check("patterns", off == 0, -off, place, "distance from pairs of coordinates ±1")
 
 
 def labels_of_f(case: Case, place: str) -> Check:
     """y = f*(x)."""
     if not pairs_of_signs(case, place).holds or not case.data.binary:
-        return yes_or_no("xord_labels", False, place, "not XORD points")
+        return yes_or_no(
+            "xord_labels", False, place, "not XORD points: pairs of coordinates ±1, labels ±1"
+        )
     other = float((f_star(case.data.X) != case.data.y).mean())
     return Check("xord_labels", other == 0, -other, place, "share of labels that are not f*")
 
@@ -62,7 +66,7 @@ class SmallCapacity(Theorem):
 
     id = "brutzkus2019:rem4.1"
     source = Source(ours.KEY, "Remark 4.1")
-    summary = "However wide, the network can tell at most 15 kinds of points apart."
+    summary = "However wide, the convolutional network tells at most 15 kinds of XORD points apart."
     needs = "data"
     tolerance = 1e-12
 
@@ -117,7 +121,7 @@ class TwoOfEach(Theorem):
 
     id = "brutzkus2019:sec4"
     source = Source(ours.KEY, "§4, Learning Setup")
-    summary = "Four filters suffice for XORD, two do not."
+    summary = "Four filters suffice for every XORD point, two do not."
     needs = "data"
     tolerance = 0.0
 

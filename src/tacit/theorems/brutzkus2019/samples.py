@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import final
 
 from tacit._types import Check
+from tacit._words import count
 from tacit.data.xor import uniform_diversity
 from tacit.theorems.base import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
 from tacit.theorems.brutzkus2019 import _common as ours
@@ -106,7 +107,10 @@ class UniformDiversity(Theorem):
 
     id = "brutzkus2019:def4.2"
     source = Source(ours.KEY, "Definition 4.2")
-    summary = "How likely a uniform point contains all the patterns its label allows."
+    summary = (
+        "A uniform XORD point is diverse, which is to have all the patterns its label allows, with "
+        "a known probability."
+    )
     needs = "data"
     tolerance = 1e-12
     errata = (
@@ -134,7 +138,7 @@ class UniformDiversity(Theorem):
     def predict(self, case: Case) -> Prediction:
         p_plus, p_minus = uniform_diversity(_d(case))
         words = (
-            f"A uniform positive point of {_d(case)} patterns is diverse with probability "
+            f"A uniform positive point of {count(_d(case), 'pattern')} is diverse with probability "
             f"{p_plus:.4g}, a negative one with probability {p_minus:.4g}."
         )
         return Prediction(words, {"p_plus": p_plus, "p_minus": p_minus})
@@ -167,7 +171,10 @@ class SampleGap(Theorem):
 
     id = "brutzkus2019:thm6.5"
     source = Source(ours.KEY, "Theorem 6.5")
-    summary = "Where most points are diverse, wide networks need two samples and small ones many."
+    summary = (
+        "Where most XORD points are diverse (have all the patterns their label allows), wide "
+        "networks need two samples and small ones many."
+    )
     needs = "data"
     tolerance = 1e-9
 

@@ -102,7 +102,10 @@ class SmallXORD(Theorem):
 
     id = "brutzkus2019:thm6.4"
     source = Source(ours.KEY, "Theorem 6.4")
-    summary = "Four filters fit diverse points and mostly are wrong on points of fewer patterns."
+    summary = (
+        "Four filters learn diverse XORD points (with all the patterns their label allows) and "
+        "mostly are wrong on others."
+    )
     needs = "ensemble"
     tolerance = 0.0
 
@@ -150,7 +153,13 @@ class SmallXORD(Theorem):
 
 def two_of_each(case: Case, place: str) -> Check:
     k = ours.half(case)
-    return Check("two_of_each", case.setting.width == 4, -math.fabs(k - 2), place, f"k is {k}")
+    return Check(
+        "two_of_each",
+        case.setting.width == 4,
+        -math.fabs(k - 2),
+        place,
+        f"k, half of the width, is {k}; it must be 2",
+    )
 
 
 def _errs(network: Network) -> bool:

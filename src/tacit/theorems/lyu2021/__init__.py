@@ -15,7 +15,8 @@ from tacit.theorems.lyu2021.one_sided import TheoremG9, TheoremG11
 from tacit.theorems.lyu2021.orthogonal import LemmaH3, TheoremH2
 from tacit.theorems.lyu2021.principal import TheoremA7, TheoremA10
 from tacit.theorems.lyu2021.small_start import Lemma52
-from tacit.theorems.lyu2021.symmetric import Corollary44, Theorem42, Theorem43, Theorem55
+from tacit.theorems.lyu2021.symmetric import Corollary44, Theorem42, Theorem43
+from tacit.theorems.lyu2021.two_neurons import Theorem55
 from tacit.theorems.lyu2021.unique import LemmaI21
 from tacit.theorems.lyu2021.well_aligned import TheoremE4
 

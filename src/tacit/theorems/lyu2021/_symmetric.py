@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit._types import Check, Setting
 from tacit.data import load
-from tacit.flow.lyu2021 import Embedding, embedding, is_good
+from tacit.flow.lyu2021 import Embedding, is_good
 from tacit.flow.state import State, start
 from tacit.flow.walls import walls_of
 from tacit.theorems.base import Case, Network, Run
@@ -134,6 +134,16 @@ def separator(case: Case) -> np.ndarray:
     return case.view.margin.direction
 
 
+def linear_limit(case: Case) -> dict[str, object]:
+    """(1+α)/4 w*·x and its margin."""
+    slope = (1 + case.alpha) / 4
+    return {
+        "separator": separator(case),
+        "slope": slope,
+        "margin": slope * case.view.margin.lower,
+    }
+
+
 def best_pair(w: np.ndarray) -> Network:
     """½(w*, −w*, 1, −1), which represents (1+α)/4 w*·x."""
     return Network(np.array([w, -w]) / 2, np.array([0.5, -0.5]))
@@ -162,8 +172,15 @@ def state_of(case: Case, network: Network) -> State:
 
 
 def embedding_of(case: Case, network: Network) -> Embedding:
-    """λ₀, µ̄ and b̄ of Lemma 5.2 for these initial weights."""
-    return embedding(state_of(case, network))
+    """λ₀, µ̄ and b̄ of Lemma 5.2 for these initial weights; µ must not be 0.
+
+    As `tacit.flow.lyu2021.embedding`, without its walls, which take long on large data.
+    """
+    drift = (1 + case.alpha) / 4 * (case.data.y @ case.data.X) / case.data.n  # µ̃, corrected
+    rate, size = float(np.linalg.norm(drift)), math.sqrt(len(network.a)) * largest(network)
+    direction = drift / rate
+    b = (network.W @ direction + network.a) / (2 * size) if size > 0 else 0 * network.a
+    return Embedding(rate, direction, size, b)
 
 
 def symmetric_case(

@@ -11,9 +11,18 @@ import numpy as np
 from tacit._types import Check, Dataset
 from tacit.solvers.convex_program import optimum
 from tacit.theorems.base import Case, Erratum, Evidence, Network, Prediction, Run, Source, Theorem
-from tacit.theorems.common import LARGE, SMALL, balanced, by_slack, small_start, undecided
+from tacit.theorems.common import (
+    LARGE,
+    SMALL,
+    balanced,
+    by_slack,
+    neuron_sizes,
+    small_start,
+    undecided,
+)
 from tacit.theorems.lyu2021._outputs import difference, ended, known_end
 from tacit.theorems.lyu2021._symmetric import flow_checks, network_checks, non_branching, started
+from tacit.theorems.lyu2021.multipliers import weaker_at_multipliers
 from tacit.theorems.lyu2021.one_neuron import Sign, best_neuron, hinted_case, one_neuron, split
 
 
@@ -23,7 +32,7 @@ class Pulls(NamedTuple):
     plus: np.ndarray
     minus: np.ndarray
 
-    def of(self, sign: Sign) -> np.ndarray:
+    def of(self, sign: int) -> np.ndarray:
         return self.plus if sign > 0 else self.minus
 
 
@@ -34,23 +43,41 @@ def pulls(case: Case) -> Pulls:
 
 
 def small_enough(case: Case, sign: Sign, place: str) -> Check:
-    """The other sign grows to about σ^κ, κ = 1 − ‖µ⁻‖/‖µ⁺‖, until this one is large (Lemma G.5)."""
+    """Neurons of the other sign must still be small when those of this one are of size one.
+
+    While these grow from σ to 1, the others grow from σ to σ^κ, κ = 1 − ‖µ⁻‖/‖µ⁺‖ (Lemma G.5).
+    Where the weights are known, either sign has a σ of its own; a neuron near the ray from which it
+    cannot grow starts from less, in proportion to its distance.
+    """
     plain = small_start(case, place)
-    if plain.slack is None:
-        return plain
     found = pulls(case)
-    own, other = (float(np.linalg.norm(found.of(s))) for s in (sign, -sign))
-    if not other < own:
-        return undecided("small_start", place, "the other sign grows as fast")
-    kappa = 1 - other / own
-    size = SMALL - plain.slack
+    own, other = (float(np.linalg.norm(pull)) for pull in (found.of(sign), found.of(-sign)))
+    if plain.slack is None or not other < own:
+        return plain if plain.slack is None else undecided("small_start", place, "κ is not > 0")
+    kappa, size = 1 - other / own, SMALL - plain.slack
     left = size**kappa
+    if case.start is not None:
+        longest = float(np.linalg.norm(case.data.X, axis=1).max())
+        sizes = neuron_sizes(case.start) * longest
+        mine = sign * case.start.a > 0
+        off = np.sqrt((1 - _along_the_ray(case, case.start)) / 2)
+        grows = float((sizes * off)[mine].max(initial=1e-300))
+        others = float(sizes[~mine].max(initial=0.0)) / grows ** (1 - kappa)
+        left = max(size, others) if mine.any() else size
     holds = True if left <= SMALL else False if size >= LARGE else None
     note = (
-        f"‖θ_k‖ max‖x_i‖ = {size:.1e} and κ = {kappa:.2g}: the other sign comes to about "
+        f"‖θ_k‖ max‖x_i‖ is up to {size:.1e} and κ = {kappa:.2g}: the other sign comes to about "
         f'{left:.1e}; "sufficiently small" is read as at most {SMALL:g}'
     )
     return Check("small_start", holds, SMALL - left, place, note)
+
+
+def _along_the_ray(case: Case, start: Network) -> np.ndarray:
+    """Cosines of w_k with −µ⁻ (a_k > 0) or µ⁺ (a_k < 0), along which it shrinks to 0 for ever."""
+    found = pulls(case)
+    rays = np.where((start.a > 0)[:, None], -found.minus, found.plus)
+    sizes = np.linalg.norm(start.W, axis=1) * np.linalg.norm(rays, axis=1)
+    return np.minimum((start.W * rays).sum(axis=1) / np.maximum(sizes, 1e-300), 1.0)
 
 
 def some_of_sign(case: Case, sign: Sign, place: str) -> Check:
@@ -64,24 +91,40 @@ def some_of_sign(case: Case, sign: Sign, place: str) -> Check:
     return by_slack(name, number - 1, place, f"{number} neurons")
 
 
-def not_stuck(case: Case, place: str) -> Check:
-    """w_k is not along −µ⁻ (a_k > 0) or µ⁺ (a_k < 0), whence it would shrink to 0 for ever."""
+def off_the_ray(case: Case, place: str) -> Check:
+    """No neuron is where it would shrink to 0 for ever; the slack is 1 − the largest cosine."""
     if case.start is None:
         return undecided("off_the_ray", place, "the initial weights have not been drawn")
-    found, W = pulls(case), case.start.W
-    rays = np.where((case.start.a > 0)[:, None], -found.minus, found.plus)
-    sizes = np.linalg.norm(W, axis=1) * np.linalg.norm(rays, axis=1)
-    cosines = (W * rays).sum(axis=1) / np.maximum(sizes, 1e-300)
-    slack = float(1 - cosines.max())
-    note = "1 − the largest cosine with the ray"
+    slack = float(1 - _along_the_ray(case, case.start).max())
+    note = "1 − the largest cosine with the ray on which it would shrink to 0"
     return by_slack("off_the_ray", slack - 1e-14, place, note, strict=True)
+
+
+def _of_the_data(case: Case, assumptions: tuple[str, str], sign: Sign) -> tuple[Check, ...]:
+    """The last two take seconds on large data, so they are asked last, if at all.
+
+    The very last is what the proof of Theorem G.11 needs, which A.5 (A.9) does not give.
+    """
+    last = "proof of Theorem G.11"
+    names = ["linearly_separable", *(f"lyu2021:assumption{one}" for one in ("A.2", *assumptions))]
+    places = [f"Assumption {one}" for one in ("3.2", "A.2", *assumptions)]
+    first = [case.data_check(*one) for one in zip(names[:3], places[:3], strict=True)]
+    if any(check.holds is False for check in first):
+        why = "not looked at: another one fails"
+        left = undecided(names[3], places[3], why), undecided("weaker_at_multipliers", last, why)
+        return *first, *left
+    return (
+        *first,
+        case.data_check(names[3], places[3]),
+        weaker_at_multipliers(case, sign, last),
+    )
 
 
 def start_checks(case: Case, sign: Sign, run: Run | None, place: str) -> tuple[Check, ...]:
     return (
         balanced(case, "§6"),
         some_of_sign(case, sign, place),
-        not_stuck(case, "Lemma G.4"),
+        off_the_ray(case, "Lemma G.4"),
         small_enough(case, sign, place),
         non_branching(run, "Assumption A.6"),
     )
@@ -105,11 +148,7 @@ class _OneSurvives(Theorem):
         case, place = started(case, run), self.source.place
         return (
             *network_checks(case),
-            case.data_check("linearly_separable", "Assumption 3.2"),
-            *(
-                case.data_check(f"lyu2021:assumption{one}", f"Assumption {one}")
-                for one in ("A.2", *self.assumptions)
-            ),
+            *_of_the_data(case, self.assumptions, self.sign),
             *flow_checks(case),
             *start_checks(case, self.sign, run, place),
         )

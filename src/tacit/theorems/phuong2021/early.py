@@ -28,6 +28,9 @@ NEAR_ZERO = 0.2
 ALIGNED = 0.1
 """Ours: a neuron has turned when it is that near (in rad) to ±g(w), as extremal directions are."""
 
+MOST_ENTRIES = 10**6
+"""Of X, up to which the sectors are searched for."""
+
 
 class Lemma2(Theorem):
     """Orthogonally separable data has one positive and one negative extremal sector.
@@ -144,6 +147,9 @@ class Lemma1(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
+        if case.data.X.size > MOST_ENTRIES:
+            words = "Early on every neuron dies or comes to an extremal sector of its sign."
+            return Prediction(words)
         positive, negative, complete = all_sectors(case.data)
         known = "" if complete else " at least"
         words = (
@@ -154,7 +160,7 @@ class Lemma1(Theorem):
         return Prediction(words, values)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None:
+        if run is None or not prediction.values:
             return None
         least = min(float((~self._sorted(prediction, case, m.network)).mean()) for m in run.moments)
         return least if least == 0 or prediction.values["complete"] else None

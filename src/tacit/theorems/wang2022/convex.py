@@ -144,10 +144,13 @@ def _contradiction(classes: tuple[str, ...], y: list[int]) -> Dataset:
 
 
 class _Numbers(Theorem):
-    """Optimal neurons that the paper prints."""
+    """Optimal neurons that the paper prints.
+
+    The residual may be the root of what (14) is solved to, 1e-12: the value is flat around them.
+    """
 
     needs = "data"
-    tolerance = 1e-6
+    tolerance = 1e-5
     dataset: ClassVar[str]
 
     def example(self) -> Case:

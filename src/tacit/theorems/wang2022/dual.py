@@ -25,7 +25,7 @@ from tacit.theorems.wang2022.kkt import (
 
 def bounds_of(network: Network, data: Dataset) -> Optimum:
     """The optimum is below what the network has, and above what its own λ proves."""
-    rows = shared.alive(network)
+    rows = np.flatnonzero((network.a != 0) & network.W.any(axis=1))
     V = np.abs(network.a[rows])[:, None] * network.W[rows]
     lam = shared.kkt_of(network, data).multipliers
     return bracket(data.X, data.y, 0.0, Neurons(V, np.sign(network.a[rows]).astype(int)), lam)
@@ -177,17 +177,16 @@ class Theorem3(OfAKKTPoint):
 
     def predict(self, case: Case) -> Prediction:
         found = shared.best(case.data)
-        margin = 0.0 if found is None or found.status != "certified" else found.margin[0]
-        if margin == 0:
-            words = "The limit has the widest margin of all networks."
-            return Prediction(words, {"margin": 0.0})
+        if found is None or found.status != "certified":
+            return Prediction("The limit has the widest margin of all networks.")
+        margin = found.margin[0]
         words = f"The limit has the widest margin of all networks, {margin:.6g}."
         return Prediction(words, {"margin": margin})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None or run.outcome in shared.NOT_TOLD or not prediction.values["margin"] > 0:
+        if run is None or run.outcome in shared.NOT_TOLD or "margin" not in prediction.values:
             return None
-        return 1 - shared.margin_of(run.end, case.data) / prediction.values["margin"]
+        return abs(1 - shared.margin_of(run.end, case.data) / prediction.values["margin"])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         widest = prediction.values["margin"]

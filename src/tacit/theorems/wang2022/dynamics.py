@@ -96,7 +96,8 @@ class Lemma2(Theorem):
         ‖g(u(t), λ̃(t)) − g(u(t), y/2)‖ ≤ g_min δ/8,   ‖dg(u(t), λ̃(t))/dt‖ ≤ g_min² δ/16,
 
     the second where sign(Xu) does not change. The proof gives the T that belongs to a start, which
-    is what is predicted (δ = 0.1); the residual is the largest excess over a bound up to T.
+    is what is predicted (δ = 0.1); the residual is the largest excess over a bound up to T. Ours:
+    g_min is also the shortest over the gradients in walls.
     """
 
     id = "wang2022:lemma2"

@@ -63,7 +63,7 @@ class _GlobalLimit(Theorem):
         found = [(s, class_margin(case.data.X, case.data.y, s).w) for s in (1, -1)]
         neurons = [(s, w) for s, w in found if w is not None and w.any()]
         if any(w is None for _, w in found):
-            return Prediction("The limit has the widest margin of all networks.", {"margin": None})
+            return Prediction("The limit has the widest margin of all networks.")
         total = sum(float(np.linalg.norm(w)) for _, w in neurons)
         words = (
             f"The limit has the widest margin of all networks, {1 / (2 * total):.6g}: its neurons "
@@ -77,10 +77,10 @@ class _GlobalLimit(Theorem):
         found = None if run is None else shared.outputs(case.data, run)
         if not found or any(one.outcome in shared.NOT_TOLD for _, one in found):
             return None
-        if prediction.values["margin"] is None:
+        if "margin" not in prediction.values:
             return None
         worst = min(shared.margin_of(one.end, data) for data, one in found)
-        return 1 - worst / prediction.values["margin"]
+        return abs(1 - worst / prediction.values["margin"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
         V = prediction.values["neurons"]

@@ -84,6 +84,8 @@ class Lemma5(Theorem):
         return max(0.0, worst - prediction.values["largest"])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual == 0:
+            return "For no λ and mask that were tried, and in none of these cells, is it above 1."
         return f"The largest value exceeds 1 by {residual:.1e}."
 
 
@@ -132,4 +134,6 @@ class Lemma6(Theorem):
         return max(0.0, worst - prediction.values["largest"])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"With fewer points the sum is longer by {residual:.1e} at most."
+        if residual == 0:
+            return "For none of the λ and masks that were tried does it."
+        return f"With fewer points a sum is longer by {residual:.1e}."

@@ -1,0 +1,72 @@
+"""Theorems are asked about any data; what does not fit them fails or stays open, nothing raises."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tacit._types import Dataset, Setting
+from tacit.explain.observe import run_of
+from tacit.explain.predict import case_of
+from tacit.limit import find
+from tacit.theorems import Case, applies, judge, theorem, theorems
+
+ALL = sorted(theorems())
+NORMAL = np.random.default_rng(0).standard_normal((6, 3))
+SIX = np.array([1, 1, 1, -1, -1, -1])
+DATA = {
+    "one point": Dataset(np.array([[3.0, 4.0]]), np.array([1])),
+    "one class": Dataset(NORMAL[:, :2], np.ones(6)),
+    "one dimension": Dataset(np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, -1])),
+    "three dimensions": Dataset(NORMAL, SIX),
+    "a zero row": Dataset(np.array([[0.0, 0.0], [1, 2], [-1, 1]]), np.array([1, 1, -1])),
+    "only zeros": Dataset(np.zeros((3, 2)), np.array([1, 1, -1])),
+    "a contradiction": Dataset(np.array([[1.0, 0], [1, 0], [0, 1]]), np.array([1, -1, 1])),
+    "huge": Dataset(1e40 * NORMAL, SIX),
+    "tiny": Dataset(1e-40 * NORMAL, SIX),
+    "three classes": Dataset(NORMAL, np.array([0, 0, 1, 1, 2, 2]), classes=("a", "b", "c")),
+}
+SETTINGS = {
+    "relu": Setting(width=4, init="balanced:1e-3", rule="flow"),
+    "leaky": Setting(activation="leaky:0.5", width=4, init="balanced:1e-3", rule="flow"),
+    "one layer": Setting(activation="leaky:0.3", train="first", width=4, rule="flow"),
+    "hinge": Setting(train="first", width=4, loss="hinge", init="gaussian:1e-3"),
+    "filters": Setting(model="conv_max_pool", width=4, loss="hinge:8", init="gaussian:1e-3"),
+}
+
+
+@cache
+def case(data, setting):
+    return case_of(SETTINGS[setting], DATA[data], seed=0)
+
+
+@cache
+def run(data):
+    return run_of(find(SETTINGS["relu"], DATA[data]))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("data", DATA)
+def test_before_a_run(data, setting):
+    for id in ALL:
+        _sound(judge(theorem(id), case(data, setting)))
+        _sound(judge(theorem(id), Case(DATA[data], SETTINGS[setting])))
+
+
+@pytest.mark.parametrize("data", [name for name in DATA if name != "three classes"])
+def test_after_a_run(data):
+    for id in ALL:
+        verdict = judge(theorem(id), case(data, "relu"), run(data))
+        _sound(verdict)
+        assert verdict.status != "refuted", (id, verdict.residual, verdict.words)
+
+
+def _sound(verdict):
+    said = verdict.theorem.id, verdict.words
+    assert verdict.hypotheses, said
+    for check in verdict.hypotheses:
+        assert check.holds in (True, False, None) and isinstance(check.holds, bool | None), said
+        assert check.holds is not None or check.note, (said, check.name)
+        assert check.slack is None or not np.isnan(check.slack), (said, check.name)
+    assert (verdict.prediction is None) == (applies(verdict.hypotheses) is False), said
+    assert verdict.words.endswith(".") and verdict.words.isprintable(), said
