@@ -1,6 +1,7 @@
 """`tacit predict` and `tacit explain` from the command line."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -147,7 +148,8 @@ class Wrong(Theorem):
 
 
 def test_what_is_refuted_is_loud_and_can_be_run_again(capsys, monkeypatch):
-    monkeypatch.setattr("tacit.explain.predict.theorems", lambda: {Wrong.id: Wrong()})
+    room = sys.modules["tacit.explain.predict"]
+    monkeypatch.setattr(room, "theorems", lambda: {Wrong.id: Wrong()})
     code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--seed", 3, "--out", "it")
     assert code == 1
     assert "refuted" in out and "test:wrong" in out

@@ -40,6 +40,9 @@ class Explanation:
     verdicts: tuple[Verdict, ...]
     """Of theorems about more than two classes, on the whole; empty for binary data."""
     interrupted: bool
+    log10_loss: float
+    allowed: float
+    """How far, and for how many seconds, the path was to be followed."""
     seconds: float
 
     @property
@@ -79,5 +82,7 @@ def explain(
         tuple(parts),
         whole,
         interrupted,
+        log10_loss,
+        seconds,
         perf_counter() - started,
     )

@@ -246,9 +246,12 @@ def _response(
 
 
 def _same_patterns(state: State, new: State) -> tuple[np.ndarray, np.ndarray]:
-    """One neuron of every group with the same patterns before and after, and all neurons' groups."""
+    """One neuron of every group with the same patterns before and after; the group of each."""
     groups: dict[bytes, int] = {}
-    keys = [before.tobytes() + after.tobytes() for before, after in zip(state.side, new.side)]
+    keys = [
+        before.tobytes() + after.tobytes()
+        for before, after in zip(state.side, new.side, strict=True)
+    ]
     group = np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=int)
     return np.unique(group, return_index=True)[1], group
 

@@ -32,7 +32,8 @@ def command(found: Explanation, only: str = "") -> str:
         words += ["--init", s.init]
     if train == "first":
         words += ["--output-weight", f"{s.output_weight:g}"]
-    words += ["--loss", s.loss, "--seed", str(found.seed)]
+    words += ["--loss", s.loss, "--log10-loss", f"{found.log10_loss:g}"]
+    words += ["--seconds", f"{found.allowed:g}", "--seed", str(found.seed)]
     if only:
         words += ["--only", only]
     return shlex.join(words)

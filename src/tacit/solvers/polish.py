@@ -124,6 +124,8 @@ def best_weights(
     """
     from scipy.optimize import linprog
 
+    if len(net.sign) == 0:
+        return None
     lengths = np.linalg.norm(X, axis=1)
     t = X @ net.V.T
     H = y[:, None] * net.sign * np.maximum(t, alpha * t) / lengths[:, None]

@@ -14,6 +14,9 @@ from tacit.theorems.base import Case
 from tacit.theorems.common import undecided
 from tacit.theorems.lyu2021.kkt_points import spoken_of
 
+MOST_CELLS = 20_000
+"""Of the support points' arrangement."""
+
 
 def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check:
     """No neuron of the other sign gains more than γ^± from the multipliers λ* of w^±.
@@ -31,7 +34,7 @@ def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check
     rows = np.flatnonzero(known.multipliers > 0)
     c = -sign * known.multipliers[rows] * y[rows]
     try:
-        most = price(X[rows], c, case.alpha, cells(X[rows]), 0.0).bound
+        most = price(X[rows], c, case.alpha, cells(X[rows], MOST_CELLS), 0.0).bound
     except TooManyCells as reason:
         return undecided(name, place, str(reason))
     slack = (known.lower - most) / float(np.linalg.norm(X, axis=1).max())

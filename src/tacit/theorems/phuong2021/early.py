@@ -13,6 +13,7 @@ from tacit.solvers.sectors import extremal_directions, lemma_2
 from tacit.theorems.base import Case, Network, Prediction, Run, Source, Theorem
 from tacit.theorems.common import (
     balanced,
+    by_slack,
     logistic,
     of_the_path,
     relu,
@@ -143,6 +144,7 @@ class Lemma1(Theorem):
             logistic(case, "§2 (3)"),
             balanced(case, "§2"),
             small_start(case, "Lemma 1"),
+            by_slack("dimensions", case.data.d - 2, "Lemma 1", "on a line neurons shrink for ever"),
             has_turned(case, run),
         )
 
