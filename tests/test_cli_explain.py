@@ -55,6 +55,13 @@ def test_another_network_other_theorems(capsys):
     assert relu["applies"] is False and leaky["applies"] is not False
 
 
+def test_a_convolutional_net_on_xord(capsys):
+    words = "predict xord_decoy --model conv_max_pool --loss hinge:8 --rule gd --lr 1e-5"
+    words += " --width 240 --init gaussian:1e-9 --only brutzkus2019:thm6.3"
+    (found,) = as_json(capsys, *words.split())["theorems"]
+    assert found["applies"] is True and found["prediction"]["words"]
+
+
 def test_of_three_classes_each_is_asked_against_the_rest(capsys):
     Path("three.csv").write_text("1,0,a\n0.9,0.1,a\n-1,1,b\n-1,1.2,b\n-1,-1,c\n-1,-1.1,c\n")
     found = as_json(capsys, "predict", "three.csv", "--width", 6)
@@ -113,6 +120,9 @@ def test_a_name_that_is_a_script_is_text(capsys):
         (["explain", "xor", "--output-weight", "2"], "--train first"),
         (["predict", "xor", "--rule", "newton"], "newton"),
         (["predict", "xor", "--width", "0"], "--width"),
+        (["predict", "xor", "--model", "nonsense"], "nonsense"),
+        (["predict", "xor", "--loss", "square"], "square"),
+        (["predict", "xor", "--lr", "0"], "--lr"),
     ],
 )
 def test_bad_input_is_one_line(words, message, capsys):

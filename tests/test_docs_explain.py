@@ -40,7 +40,7 @@ def test_the_options_are_those_of_the_commands(capsys):
     first, second = TEXT.split("## `tacit explain`")
     for name in re.findall(r"^\| `(--[a-z0-9-]+)", first, re.M):
         assert name in shown["predict"]
-        assert (name in shown["explain"]) == (name != "--rule")
+        assert (name in shown["explain"]) == (name not in ("--model", "--rule", "--lr"))
     for name in re.findall(r"^\| `(--[a-z0-9-]+)", second, re.M):
         assert name in shown["explain"]
 

@@ -70,14 +70,14 @@ INITS: dict[str, str] = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
 
 def network_setting(
     activation: str,
-    train: Literal["both", "first"],
+    train: Literal["both", "first"] | None,
     width: int,
     init: str | None,
     output_weight: float | None,
     loss: str,
     rule: str = "flow",
 ) -> Setting:
-    """The two-layer network of the options."""
+    """The network of the options."""
     if train == "both" and output_weight is not None:
         raise BadInput(
             "--output-weight plays no part when both layers are trained; it needs --train first"
@@ -86,7 +86,7 @@ def network_setting(
         activation=activation,
         train=train,
         width=width,
-        init=INITS[train] if init is None else init,
+        init=INITS[train or "first"] if init is None else init,
         output_weight=1.0 if output_weight is None else output_weight,
         loss=loss,
         rule=rule,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit._types import BadInput, Dataset, Setting
 from tacit.limit.find import drawn
+from tacit.losses import parse_loss
+from tacit.models import parse_activation, parse_model
 from tacit.theorems import Case, Network, Run, Theorem, Verdict, judge, theorem, theorems
 
 
@@ -26,6 +29,10 @@ def predict(
 ) -> Predictions:
     """Every theorem, or those of these ids or papers: does it apply, and what does it promise?"""
     asked = chosen(only)
+    parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    parse_loss(setting.loss)
+    if not 0 < setting.lr < math.inf:
+        raise BadInput(f"--lr {setting.lr:g} must be a positive number")
     case = case_of(setting, data, seed)
     parts = []
     for k, name in enumerate(data.classes):
@@ -37,7 +44,7 @@ def predict(
 def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
     """With the initial weights that a run of this seed has, where they are those of neurons."""
     start = None
-    if setting.model == "two_layer":
+    if setting.model.partition(":")[0] in ("two_layer", "conv_max_pool"):
         start = Network(*drawn(setting, data, seed))
     return Case(data, setting, start)
 

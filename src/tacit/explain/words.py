@@ -7,7 +7,7 @@ import numpy as np
 from tacit._types import Check
 from tacit._words import count
 from tacit.explain.explain import Explanation, Part
-from tacit.geometry import Geometry
+from tacit.geometry import PREDICATES, Geometry
 from tacit.limit import Limit
 from tacit.theorems import Verdict
 
@@ -15,12 +15,8 @@ ORDER = ("refuted", "confirmed", "differs", "agrees", "open", "not applicable")
 """Of verdicts, the most telling first."""
 WORDS = {"agrees": "agree", "differs": "differ", "not applicable": "do not apply"}
 """Of several verdicts; the others are as they are."""
-OF_THE_SETTING = {
-    *("two_classes", "two_layer", "conv_max_pool", "relu", "leaky", "positive_slope", "width"),
-    *("both_layers", "first_layer", "exponential_tail", "logistic", "hinge", "gradient_flow"),
-    *("balanced", "gaussian_start", "small_start", "small_enough", "data", "six_points"),
-}
-"""Hypotheses that say nothing of the data, or name one data set."""
+NEAR = 0.3
+"""Hypotheses about the data that fail by no more than this just fail."""
 
 
 def sentences(found: Explanation) -> list[str]:
@@ -95,8 +91,11 @@ def just_fail(verdicts: tuple[Verdict, ...]) -> list[Verdict]:
     near = []
     for verdict in filter(_is_theorem, verdicts):
         failed = [check for check in verdict.hypotheses if check.holds is False]
-        if len(failed) == 1 and failed[0].name not in OF_THE_SETTING:
-            near.append((-(failed[0].slack or 0.0), verdict))
+        if len(failed) != 1 or failed[0].slack is None:
+            continue
+        known = failed[0].name in PREDICATES and -failed[0].slack <= NEAR
+        if known or failed[0].name == "support_spans":
+            near.append((-failed[0].slack, verdict))
     return [verdict for _, verdict in sorted(near, key=lambda pair: pair[0])]
 
 

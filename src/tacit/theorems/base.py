@@ -81,8 +81,8 @@ class Case:
 
     @property
     def both(self) -> bool:
-        """Whether both layers are trained."""
-        return (self.setting.train or "both") == "both"
+        """Whether both layers of a two-layer net are trained."""
+        return self.setting.model == "two_layer" and (self.setting.train or "both") == "both"
 
     @cached_property
     def view(self) -> View:

@@ -88,7 +88,8 @@ def balanced(case: Case, place: str) -> Check:
     if case.start is not None:
         sizes = np.linalg.norm(case.start.W, axis=1)
         off = float(np.abs(sizes - np.abs(case.start.a)).max() / max(sizes.max(), 1e-300))
-        return Check("balanced", off <= 1e-12, -off, place, "largest relative difference")
+        note = f"‖w_k‖ and |a_k| differ by {off:.1e} of the largest at most"
+        return by_slack("balanced", 1e-12 - off, place, note)
     name = (case.setting.init or "balanced").partition(":")[0]
     holds = name in ("balanced", "balanced_gaussian")
     return yes_or_no("balanced", holds, place, f"the initialisation is {name}")

@@ -53,17 +53,15 @@ def judge(theorem: Theorem, case: Case, run: Run | None = None) -> Verdict:
     residual = theorem.residual(prediction, case, run)
     if residual is None or math.isnan(residual):
         words = "This run cannot tell whether the conclusion holds."
-        if run is None:
-            words = "It applies; the weights of a network would tell whether the conclusion holds."
-        return Verdict(theorem, checks, prediction, "open", None, words)
+        if theorem.needs == "data":
+            words = "Whether the conclusion holds could not be computed here."
+        return Verdict(theorem, checks, prediction, "open", None, words + _undecided(checks))
     kept = residual <= theorem.tolerance
     status: Status = "agrees" if kept else "differs"
     words = theorem.verdict(residual, prediction, run)
     if fit:
         status = "confirmed" if kept else "refuted"
-    else:
-        words += f" Undecided: {_names(check for check in checks if check.holds is None)}."
-    return Verdict(theorem, checks, prediction, status, residual, words)
+    return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
 
 
 def _can_tell(theorem: Theorem, run: Run | None) -> bool:
@@ -81,11 +79,17 @@ def _can_tell(theorem: Theorem, run: Run | None) -> bool:
 def _open(theorem: Theorem, checks: tuple[Check, ...], run: Run | None) -> str:
     unknown = [check for check in checks if check.holds is None]
     if unknown and run is None:
-        return f"It applies if {_names(unknown)} hold{'s' if len(unknown) == 1 else ''}."
+        names = ", ".join(check.name for check in unknown)
+        return f"It applies if {names} hold{'s' if len(unknown) == 1 else ''}."
     if run is None:
         return "It applies; a run will tell whether the conclusion holds."
     wanted = {"descent": "a run of gradient descent", "ensemble": "many runs"}
     return f"It applies; {wanted.get(theorem.needs, 'another run')} would tell."
+
+
+def _undecided(checks: tuple[Check, ...]) -> str:
+    unknown = [check.name for check in checks if check.holds is None]
+    return f" Undecided: {', '.join(unknown)}." if unknown else ""
 
 
 def _why_not(checks: tuple[Check, ...]) -> str:
@@ -97,7 +101,3 @@ def _why_not(checks: tuple[Check, ...]) -> str:
     more = len(parts) - MOST_REASONS
     rest = f"; and {more} more" if more > 0 else ""
     return "It does not apply: " + "; ".join(parts[:MOST_REASONS]) + rest + "."
-
-
-def _names(checks: object) -> str:
-    return ", ".join(check.name for check in checks)  # type: ignore[attr-defined]

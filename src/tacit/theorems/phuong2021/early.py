@@ -19,8 +19,10 @@ from tacit.theorems.common import (
     relu,
     small_start,
     two_classes,
+    undecided,
 )
 from tacit.theorems.phuong2021 import _common as common
+from tacit.theorems.phuong2021._common import WALL
 
 HALF = 0.5
 """−y ℓ'(0) of the logistic loss."""
@@ -114,7 +116,10 @@ class Lemma1(Theorem):
     in a positive extremal sector, or a < 0 and w in a negative one.
 
     How small is small enough depends on data and weights. Our reading: it was if the neurons have
-    turned, to `ALIGNED` rad, before the outputs grow; that is told by a run only.
+    turned, to `ALIGNED` rad, before the outputs grow; that is told by a run only. A neuron that
+    still lingers where it would rest but for the least push (a < 0 at a maximum of G, a > 0 at a
+    minimum) has not turned. The exceptions of "almost all" are data whose pulls cancel: there G is
+    flat, and neurons that see points stay where they are.
 
     The residual is the share of neurons that do none of this, at the moment of the run where it is
     least. Where extremal sectors may be missing from the list (more than three dimensions, unless
@@ -144,6 +149,7 @@ class Lemma1(Theorem):
             logistic(case, "§2 (3)"),
             balanced(case, "§2"),
             small_start(case, "Lemma 1"),
+            nothing_cancels(case, run),
             by_slack("dimensions", case.data.d - 2, "Lemma 1", "on a line neurons shrink for ever"),
             has_turned(case, run),
         )
@@ -195,26 +201,63 @@ def has_turned(case: Case, run: Run | None) -> Check:
     name, place = "small_enough", "Lemma 1; Lemma A.1"
     if run is None:
         return of_the_path(name, place)
-    X, y = case.data.X, case.data.y
-    end = None
-    for moment in run.moments:
-        W, a = moment.network
-        if np.abs(np.maximum(W @ X.T, 0.0).T @ a).max() > NEAR_ZERO:
-            break
-        end = W
+    X, end = case.data.X, _end_of_the_early_phase(case, run)
     if end is None:
         return Check(name, False, -1.0, place, "the outputs are large from the start")
-    g = common.pulls(common.sectors(end, X), X, HALF * y)
-    moves = np.linalg.norm(g, axis=1) > 1e-12 * HALF * np.linalg.norm(X, axis=1).sum()
-    w = end[moves] / np.linalg.norm(end[moves], axis=1, keepdims=True)
+    signs, g, moves = _pulled(case, end)
+    w = end.W[moves] / np.linalg.norm(end.W[moves], axis=1, keepdims=True)
     along = (g[moves] * w).sum(axis=1)
     across = np.linalg.norm(g[moves] - along[:, None] * w, axis=1)
-    angle = float(np.arctan2(across, np.abs(along)).max(initial=0.0))
+    free = [X.shape[1] - np.linalg.matrix_rank(X[row == 0]) for row in signs[moves]]
+    turned = np.arctan2(across, np.sign(end.a[moves]) * along)  # g = C w, C of the sign of a
+    angle = float(np.where(np.array(free) > 1, turned, 0.0).max(initial=0.0))
     note = (
         f"when the outputs grow, a neuron is up to {angle:.2g} rad from where it turns to; up to "
         f"{ALIGNED:g} we call the initial weights small enough, beyond nobody knows"
     )
     return Check(name, True if angle <= ALIGNED else None, ALIGNED - angle, place, note)
+
+
+def nothing_cancels(case: Case, run: Run | None) -> Check:
+    """G is flat nowhere where a point is seen: not on one ray, nor where a neuron of the run is.
+
+    The slack is the smallest ‖Σ y_i x_i‖/Σ‖x_i‖ over the points of one ray.
+    """
+    name, place = "nothing_cancels", "Lemma 1, almost all data"
+    lengths = np.linalg.norm(case.data.X, axis=1)
+    rows = lengths > 0
+    _, ray = np.unique((case.data.X[rows].T / lengths[rows]).round(9).T, axis=0, return_inverse=True)
+    sums = np.bincount(ray.ravel(), lengths[rows] * case.data.y[rows])
+    slack = float((np.abs(sums) / np.bincount(ray.ravel(), lengths[rows])).min(initial=1.0))
+    end = None if run is None else _end_of_the_early_phase(case, run)
+    if end is not None and slack > WALL:
+        signs, _, moves = _pulled(case, end)
+        stuck = int(((signs > 0).any(axis=1) & ~moves).sum())
+        if stuck:
+            note = f"{count(stuck, 'neuron')} with points in sight whose pulls cancel"
+            return undecided(name, place, note)
+    note = "" if slack > WALL else "points on one ray with different labels cancel each other"
+    return by_slack(name, slack - WALL, place, note)
+
+
+def _end_of_the_early_phase(case: Case, run: Run) -> Network | None:
+    """The last network with small outputs."""
+    end = None
+    for moment in run.moments:
+        W, a = moment.network
+        if np.abs(np.maximum(W @ case.data.X.T, 0.0).T @ a).max() > NEAR_ZERO:
+            break
+        end = moment.network
+    return end
+
+
+def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sectors, pulls g(w) and which of these are not 0."""
+    X = case.data.X
+    signs = common.sectors(network.W, X)
+    g = common.pulls(signs, X, HALF * case.data.y)
+    least = 1e-12 * HALF * float(np.linalg.norm(X, axis=1).sum())
+    return signs, g, np.linalg.norm(g, axis=1) > least
 
 
 def all_sectors(data: Dataset) -> tuple[np.ndarray, np.ndarray, bool]:

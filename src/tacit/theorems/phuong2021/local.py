@@ -9,7 +9,7 @@ import numpy as np
 from tacit._types import Check
 from tacit._words import count
 from tacit.theorems.base import Case, Prediction, Run, Source, Theorem
-from tacit.theorems.common import relu, two_classes
+from tacit.theorems.common import by_slack, relu, two_classes
 from tacit.theorems.phuong2021 import _common as common
 
 PROBES = 30
@@ -43,7 +43,12 @@ class LemmaA2(Theorem):
         return Case(common.cones(3), replace(common.FLOW, activation="leaky:0.5")), "relu"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return two_classes(case, "§2"), relu(case, "(12)")
+        many = int(case.data.X.any(axis=1).sum())
+        return (
+            two_classes(case, "§2"),
+            relu(case, "(12)"),
+            by_slack("a_point", many - 1, "(12)", f"{count(many, 'point')} away from 0"),
+        )
 
     def predict(self, case: Case) -> Prediction:
         X, c = case.data.X, 0.5 * case.data.y  # −ℓ_i'(0)

@@ -198,8 +198,13 @@ def gradient_sizes(data: Dataset) -> tuple[np.ndarray, np.ndarray] | None:
     c = data.y / 2
     plain = np.linalg.norm(((signs > 0) * c) @ data.X, axis=1)
     short = [float(np.linalg.norm(_shortest(data.X, c, s > 0, s == 0))) for s in signs]
-    none = 1e-9 * float(np.linalg.norm(data.X, axis=1).sum())
+    none = no_gradient(data)
     return _distinct(plain, none), _distinct(np.array(short), none)
+
+
+def no_gradient(data: Dataset) -> float:
+    """Gradients that are no longer than this are 0 but for rounding."""
+    return 1e-9 * float(np.linalg.norm(data.X, axis=1).sum())
 
 
 def _distinct(sizes: np.ndarray, none: float) -> np.ndarray:

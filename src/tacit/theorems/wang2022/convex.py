@@ -35,13 +35,16 @@ def written_out(data: Dataset) -> tuple[float, np.ndarray, np.ndarray] | None:
     sign = np.repeat([1, -1], len(patterns))
     pattern = np.vstack([patterns, patterns])
     groups = Groups(sign, pattern, np.ones(pattern.shape, dtype=bool))
-    found = restricted_program(data.X, data.y.astype(float), 0.0, groups, precision=1e-12)  # (14)
+    longest = float(np.linalg.norm(data.X, axis=1).max())
+    unit = math.ldexp(1.0, math.frexp(longest)[1])  # a power of two: nothing is rounded
+    X = data.X / unit
+    found = restricted_program(X, data.y.astype(float), 0.0, groups, precision=1e-12)  # (14)
     if found is None:
         return None
-    q = data.y * (np.maximum(data.X @ found.V.T, 0) @ sign)
+    q = data.y * (np.maximum(X @ found.V.T, 0) @ sign)
     if not q.min() > 0:
         return math.inf, found.V, sign
-    V = found.V / q.min()
+    V = found.V / q.min() / unit
     sizes = np.linalg.norm(V, axis=1)
     kept = sizes > 1e-6 * sizes.sum()
     return float(sizes.sum()), V[kept], sign[kept]

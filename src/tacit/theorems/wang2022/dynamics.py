@@ -24,6 +24,10 @@ from tacit.theorems.wang2022 import _common as shared
 from tacit.theorems.wang2022 import early
 
 
+GONE = 1e-150
+"""Size of a neuron below which its squares cannot be told from 0."""
+
+
 def three_neurons() -> Case:
     """On the data of App. F.1, small enough for what is said here; the first crosses a wall."""
     W = 1e-5 * np.array([[1.0, 0.6], [-0.3, 0.9], [0.2, -0.9]])
@@ -34,7 +38,8 @@ class Lemma1(Theorem):
     """Let ‖w_k(0)‖ = |a_k(0)| > 0. Then ‖w_k(t)‖ = |a_k(t)| > 0 for all t, and a_k keeps its sign.
 
     The residual is the largest |‖w_k‖² − a_k²|, over the largest of these squares that the neuron
-    has had by then, and 1 where a sign changes.
+    has had by then, and 1 where a sign changes. Neurons shrink for ever without reaching 0; those
+    that are smaller than `GONE` have died, and runs have 0 for them.
     """
 
     id = "wang2022:lemma1"
@@ -66,9 +71,10 @@ class Lemma1(Theorem):
         worst, largest = 0.0, np.full(len(run.start.a), 1e-300)
         for moment in run.moments:
             W, a = moment.network
-            if (np.sign(a) != np.sign(run.start.a)).any():
-                return 1.0
             squares = (W**2).sum(axis=1)
+            gone = (squares < GONE**2) & (np.abs(a) < GONE)
+            if (~gone & (np.sign(a) != np.sign(run.start.a))).any():
+                return 1.0
             largest = np.maximum(largest, np.maximum(squares, a**2))
             worst = max(worst, float((np.abs(squares - a**2) / largest).max()))  # (70)
         return worst

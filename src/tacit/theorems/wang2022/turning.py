@@ -168,11 +168,15 @@ def _turned(network: Network, k: int, data: Dataset) -> float:
 
 
 def _curves(start: Network, data: Dataset) -> dict[int, Curve]:
-    """Neuron → its curve; those with u₀ᵀv₀ ≤ 0 have none, and those aligned already need none."""
+    """Neuron → its curve; those with u₀ᵀv₀ ≤ 0 have none, and those aligned already need none.
+
+    Neither have those with g₀ = 0, which contradictory labels make possible: z stands still.
+    """
     found: dict[int, Curve] = {}
+    none = shared.no_gradient(data)
     for k in range(len(start.a)):
         first = _turned(start, k, data)
         size = float(np.linalg.norm(((data.X @ start.W[k] > 0) * data.y / 2) @ data.X))
-        if 0 < first < 1 - DELTA:
+        if 0 < first < 1 - DELTA and size > none:
             found[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
     return found
