@@ -416,7 +416,7 @@ def test_a_start_of_1e_9_is_not_small_where_the_signs_grow_alike() -> None:
     start = Network(W, np.linalg.norm(W, axis=1) * [1, -1, 1])
     setting = Setting(activation="leaky:0.8", width=3, init="balanced_gaussian:1e-9", rule="flow")
     case = Case(Dataset(np.array(X), np.array([1, 1, 1, -1, -1, -1])), setting, start)
-    check = slack("thmA.7", case, "small_start")
+    check = slack("thmA.7", case, "negative_stay_small")
     assert check.holds is None and "κ = 0.0008" in check.note
     one = theorem("lyu2021:thmA.7")
     residual = one.residual(one.predict(case), case, flow(case))

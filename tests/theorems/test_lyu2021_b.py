@@ -348,7 +348,7 @@ def test_the_flow_ends_at_the_two_max_margin_neurons(spec, width, seed):
         verdict = judge(theorem(id), case, run)
         assert verdict.status == "confirmed", verdict.words
     words = judge(theorem("lyu2021:thmH.2"), case, run).words
-    assert f"{width} neurons end within" in words and "rad of w+ or w-" in words
+    assert f"{width} neurons end within" in words and "rad of w⁺ or w⁻" in words
 
 
 @pytest.mark.parametrize("spec", ["orthogonal:n=20,d=3,seed=9", "orthogonal:n=16,d=5,seed=2"])

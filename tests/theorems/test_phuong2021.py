@@ -246,11 +246,35 @@ def test_weights_may_be_too_large_for_lemma_1_and_a_run_says_so():
         smaller = Case(case.data, replace(FLOW, init=f"balanced:{size:g}"))
         seen[size] = judge(of("lemma1"), smaller, run_of(find(smaller.setting, case.data)))
     assert seen[1e-4].status == "differs" and seen[1e-4].residual == 1 / 8
-    assert check(seen[1e-4].hypotheses, "small_enough").holds is None
+    assert check(seen[1e-4].hypotheses, "turned_in_time").holds is None
     assert seen[1e-12].status == "confirmed"
     outputs = Network(np.array([[3.0, 0.0]]), np.array([3.0]))
     large = of("lemma1").hypotheses(case, Run((Moment(0.0, 0.0, outputs),)))
-    assert check(large, "small_enough").holds is False
+    assert check(large, "turned_in_time").holds is False
+
+
+def test_a_neuron_that_lingers_where_its_sign_does_not_rest_has_not_turned():
+    """One of 20 stands within a degree of a point that it is pushed away from."""
+    data = Dataset(np.random.default_rng(0).normal(size=(5, 2)), np.ones(5))
+    setting = replace(FLOW, width=20)
+    verdict = judge(of("lemma1"), Case(data, setting), run_of(find(setting, data)))
+    found = check(verdict.hypotheses, "turned_in_time")
+    assert verdict.residual == 1 / 20 and found.holds is None and found.slack < -3
+    smaller = replace(setting, init="balanced:1e-12")
+    assert judge(of("lemma1"), Case(data, smaller), run_of(find(smaller, data))).residual == 0
+
+
+def test_lemma_1_does_not_speak_of_points_that_cancel():
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.2]])
+    data = Dataset(X, np.array([1, 1, -1, 1]))  # x_0 + x_1 = x_2, of other labels
+    stuck = Network(1e-3 * np.array([[1.0, 1.0]]), np.array([1e-3]))
+    found = of("lemma1").hypotheses(Case(data, FLOW), Run((Moment(0.0, 0.0, stuck),)))
+    assert check(found, "nothing_cancels").holds is None
+    assert check(of("lemma1").hypotheses(Case(data, FLOW)), "nothing_cancels").holds
+    twice = Dataset(np.vstack([X, 3 * X[:1]]), np.array([1, 1, -1, 1, 1]))
+    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "nothing_cancels").holds
+    twice = Dataset(np.vstack([X, X[:1]]), np.array([1, 1, -1, 1, -1]))
+    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "nothing_cancels").holds is False
 
 
 def test_lemma_1_tells_no_failure_where_sectors_may_be_missing(rng):

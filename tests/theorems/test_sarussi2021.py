@@ -410,8 +410,12 @@ def test_lemma_61_speaks_of_sets_and_of_exact_opposites():
     assert judge(the("lemma6.1"), Case(repeated, setting(0.1))).status == "confirmed"
     X = data.X.copy()
     X[0, 0] += 1e-7
-    missed = check("lemma6.1", Case(Dataset(X, data.y), setting(0.1)), "symmetric")
+    missed = check("lemma6.1", Case(Dataset(X, data.y), setting(0.1)), "symmetric_as_a_set")
     assert missed.holds is False and -1e-6 < missed.slack < 0
+    X = np.vstack([data.X[[2, 2, 2]], data.X, [[0.5, -7.0]]])
+    alone = Dataset(X, np.concatenate([data.y[[2, 2, 2]], data.y, [1]]))
+    named = check("lemma6.1", Case(alone, setting(0.1)), "symmetric_as_a_set")
+    assert named.holds is False and named.note.startswith("row 9 ")  # of the file
     lemma, other = the("lemma6.1"), Case(load("gaussians:n=10,d=2,seed=0"), setting(0.1))
     found = lemma.residual(lemma.predict(other), other, None)
     longest = np.linalg.norm(other.data.X, axis=1).max()

@@ -124,6 +124,17 @@ def test_a_network_that_is_no_kkt_point_is_recognised():
     assert of("prop3").residual(of("prop3").predict(case), case, spoilt) > 1e-3
 
 
+def test_the_problem_of_both_layers_is_not_asked_of_one():
+    data = load("linear:n=8,d=2,seed=3")
+    setting = Setting(train="first", width=8, init="gaussian:1e-3", rule="flow")
+    run = run_of(find(setting, data))
+    for one in (of("prop3"), of("prop4"), of("thm3"), theorem("lyu2021:lemmaB.9")):
+        checks = one.hypotheses(Case(data, setting), run)
+        assert "both_layers" in names(checks, False)
+        unknown = [check for check in checks if check.holds is None]
+        assert unknown and all(check.note.startswith("not looked at") for check in unknown)
+
+
 def test_dual_feasibility_by_two_routes():
     """The largest |λᵀ(Xu)₊| by cells, and on a fine grid of directions."""
     data, _ = three_against_one()
@@ -283,7 +294,7 @@ def test_theorem_1_of_three_classes():
     one = of("thm1")
     assert [c.name for c in one.hypotheses(case) if c.holds is None] == [
         "matching_neuron",
-        "small_start",
+        "lasts_until_aligned",
     ]
     assert names(one.hypotheses(case, run), False) == []
     said = one.predict(case)
@@ -299,6 +310,15 @@ def test_balance_off_is_seen():
         other = Moment(last.time, 0.0, Network(last.network.W, change * last.network.a))
         found = of("lemma1").residual(None, case, Run((*ideal.moments[:-1], other)))
         assert found == pytest.approx(residual, rel=0.01)
+
+
+def test_a_neuron_too_small_for_numbers_has_died():
+    begin = Network(1e-3 * np.eye(2), 1e-3 * np.array([1.0, -1.0]))
+    for size, residual in ((0.0, 0), (1e-160, 0), (1e-140, 1)):
+        W = np.array([[1e-3, 0.0], [0.0, size]])
+        later = Network(W, np.array([1e-3, size]))  # the second neuron's sign has changed
+        run = Run((Moment(0.0, 0.0, begin), Moment(1.0, 0.0, later)))
+        assert of("lemma1").residual(None, of("lemma1").example(), run) == residual
 
 
 def test_the_difference_of_lemma_2_grows_like_the_square_of_the_weights():

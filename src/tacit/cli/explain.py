@@ -25,7 +25,7 @@ def explain(
     output_weight: float | None = None,
     loss: str = "logistic",
     log10_loss: float = -1000.0,
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     seed: int = 0,
     out: Path | None = None,
     force: bool = False,

@@ -22,7 +22,7 @@ def limit(
     output_weight: float | None = None,
     loss: str = "logistic",
     log10_loss: float = -1000.0,
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     seed: int = 0,
     out: Path | None = None,
     picture: Path | None = None,

@@ -57,7 +57,7 @@ def explain(
     seed: int = 0,
     only: Sequence[str] = (),
     log10_loss: float = -1000.0,
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     progress: Progress | None = None,
 ) -> Explanation:
     """Check, predict, follow the flow to its limit, certify, and compare."""

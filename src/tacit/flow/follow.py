@@ -57,7 +57,7 @@ def follow(
     both: bool = True,
     kind: Kind = "logistic",
     log_L_end: float = -1000 * math.log(10),
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Gradient flow of a two-layer net as a differential inclusion."""
@@ -103,7 +103,7 @@ class Flow:
     def run(
         self,
         log_L_end: float,
-        seconds: float = 600.0,
+        seconds: float = 540.0,
         progress: Callable[[float], None] | None = None,
     ) -> Path:
         """Until the loss is that small; may be called again."""

@@ -19,7 +19,7 @@ def find_each(
     data: Dataset,
     seed: int = 0,
     log10_loss: float = -1000.0,
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     progress: Progress | None = None,
 ) -> tuple[list[Limit], bool]:
     """The limits, from one seed, and whether a KeyboardInterrupt ended the search.

@@ -38,7 +38,7 @@ def find(
     data: Dataset,
     seed: int = 0,
     log10_loss: float = -1000.0,
-    seconds: float = 600.0,
+    seconds: float = 540.0,
     progress: Progress | None = None,
     start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Limit:

@@ -95,7 +95,7 @@ def small_enough(case: Case, place: str) -> Check:
     """
     plain = small_start(case, place)
     if case.start is None or plain.slack is None or not has_drift(case):
-        return plain
+        return replace(plain, name="start_fades")
     b = embedding_of(case, case.start).b
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     shares = [SMALL - plain.slack]
@@ -109,7 +109,7 @@ def small_enough(case: Case, place: str) -> Check:
         f"what is left of the start is up to {worst:.1e} of the neurons of one sign when they leave"
         f' zero; "sufficiently small" is read as at most {SMALL:g}'
     )
-    return Check("small_start", holds, SMALL - worst, place, note)
+    return Check("start_fades", holds, SMALL - worst, place, note)
 
 
 def has_drift(case: Case) -> bool:

@@ -140,7 +140,7 @@ class Lemma54(Theorem):
             case.data_check("lyu2021:assumption4.5", "Assumption 4.5"),
             *flow_checks(case),
             at_least(2, case, place),
-            _small_start(case, place),
+            _start_has_faded(case, place),
             good_embedding(case, "Lemma E.7"),
             non_branching(run, "Assumption 4.6"),
         )
@@ -215,17 +215,17 @@ def _embedded(case: Case, place: str) -> Check:
     return Check("embedded", off <= 1e-12, -off, place, "minus the relative distance from it")
 
 
-def _small_start(case: Case, place: str) -> Check:
+def _start_has_faded(case: Case, place: str) -> Check:
     """‖θ₀‖_M, which need not grow, against 0.1 max|b̄_k|, which the weights have grown to."""
     if case.start is None:
-        return undecided("small_start", place, "the initial weights have not been drawn")
+        return undecided("start_has_faded", place, "the initial weights have not been drawn")
     if not has_drift(case):
-        return undecided("small_start", place, "µ is 0")
+        return undecided("start_has_faded", place, "µ is 0")
     b = float(np.abs(embedding_of(case, case.start).b).max())
     share = largest(case.start) / max(WINDOW[0] * b, 1e-300)
     holds = True if share <= FADED else False if share >= THERE else None
     note = f"what is left of the initial weights is {share:.1e} of the weights by then"
-    return Check("small_start", holds, FADED - share, place, note)
+    return Check("start_has_faded", holds, FADED - share, place, note)
 
 
 def _two_neurons(case: Case, known: Embedding, growth: float) -> Network:

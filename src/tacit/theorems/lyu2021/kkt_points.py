@@ -37,6 +37,8 @@ def kkt_direction(case: Case, run: Run | None, place: str) -> Check:
     name = "kkt_direction"
     if run is None or not run.moments:
         return of_the_path(name, place)
+    if not case.both:
+        return undecided(name, place, "not looked at: the first layer only is trained")
     if not spoken_of(case) or not run.end.W.any():
         return undecided(name, place, "there is no such network")
     found = two_layer_kkt(*run.end, case.data.X, case.data.y, case.alpha, boundary=KKT)

@@ -87,7 +87,7 @@ class TheoremG9(Theorem):
         return ended(Network(prediction.values["w_plus"][None], np.array([1.0])))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"The direction is {residual:.1e} away from (w+, 1)/√2."
+        return f"The direction is {residual:.1e} away from (w⁺, 1)/√2."
 
 
 def _right_side(case: Case) -> Check:

@@ -51,8 +51,9 @@ def _predict(case: Case) -> Prediction:
     size = {sign: float(np.linalg.norm(w[sign])) for sign in w}
     margin = 0.5 / (size[1] + size[-1])
     return Prediction(
-        f"All neurons with a > 0 end along w⁺ and all with a < 0 along w⁻, the max-margin "
-        f"directions of the two classes; the margin is {margin:.4g}, the widest there is.",
+        f"All neurons that do not die out end along w⁺ if a > 0 and along w⁻ if a < 0, the "
+        f"max-margin directions of the two classes; the margin is {margin:.4g}, the widest there "
+        "is.",
         {"w_plus": w[1], "w_minus": w[-1], "margin": margin},
         tuple((sign, w[sign] / size[sign]) for sign in (1, -1) if size[sign] > 0),
     )
@@ -222,7 +223,7 @@ class TheoremH2(Theorem):
             return "No neuron is left."
         who = f"All {m} neurons" if len(rows) == m else f"{len(rows)} of {m} neurons"
         rest = "" if len(rows) == m else "; the others have died out"
-        return f"{who} end within {angles.max():.0e} rad of w+ or w-{rest}."
+        return f"{who} end within {angles.max():.0e} rad of w⁺ or w⁻{rest}."
 
 
 @final
@@ -290,4 +291,4 @@ class LemmaH3(Theorem):
         return _ideal(prediction, case)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"Every living neuron is a copy of w+ or w- up to {residual:.0e} of its length."
+        return f"Every living neuron is a copy of w⁺ or w⁻ up to {residual:.0e} of its length."

@@ -49,11 +49,13 @@ def small_enough(case: Case, sign: Sign, place: str) -> Check:
     Where the weights are known, either sign has a σ of its own; a neuron near the ray from which it
     cannot grow starts from less, in proportion to its distance.
     """
+    name = "negative_stay_small" if sign > 0 else "positive_stay_small"
     plain = small_start(case, place)
     found = pulls(case)
     own, other = (float(np.linalg.norm(pull)) for pull in (found.of(sign), found.of(-sign)))
     if plain.slack is None or not other < own:
-        return plain if plain.slack is None else undecided("small_start", place, "κ is not > 0")
+        note = plain.note if plain.slack is None else "κ is not > 0"
+        return undecided(name, place, note)
     kappa, size = 1 - other / own, SMALL - plain.slack
     left = size**kappa
     if case.start is not None:
@@ -69,7 +71,7 @@ def small_enough(case: Case, sign: Sign, place: str) -> Check:
         f"‖θ_k‖ max‖x_i‖ is up to {size:.1e} and κ = {kappa:.2g}: the other sign comes to about "
         f'{left:.1e}; "sufficiently small" is read as at most {SMALL:g}'
     )
-    return Check("small_start", holds, SMALL - left, place, note)
+    return Check(name, holds, SMALL - left, place, note)
 
 
 def _along_the_ray(case: Case, start: Network) -> np.ndarray:

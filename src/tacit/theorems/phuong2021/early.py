@@ -198,7 +198,7 @@ class Lemma1(Theorem):
 
 def has_turned(case: Case, run: Run | None) -> Check:
     """At the end of the early phase g(w) = C w for every neuron, nearly (Lemma A.1)."""
-    name, place = "small_enough", "Lemma 1; Lemma A.1"
+    name, place = "turned_in_time", "Lemma 1; Lemma A.1"
     if run is None:
         return of_the_path(name, place)
     X, end = case.data.X, _end_of_the_early_phase(case, run)
@@ -226,7 +226,9 @@ def nothing_cancels(case: Case, run: Run | None) -> Check:
     name, place = "nothing_cancels", "Lemma 1, almost all data"
     lengths = np.linalg.norm(case.data.X, axis=1)
     rows = lengths > 0
-    _, ray = np.unique((case.data.X[rows].T / lengths[rows]).round(9).T, axis=0, return_inverse=True)
+    _, ray = np.unique(
+        (case.data.X[rows].T / lengths[rows]).round(9).T, axis=0, return_inverse=True
+    )
     sums = np.bincount(ray.ravel(), lengths[rows] * case.data.y[rows])
     slack = float((np.abs(sums) / np.bincount(ray.ravel(), lengths[rows])).min(initial=1.0))
     end = None if run is None else _end_of_the_early_phase(case, run)

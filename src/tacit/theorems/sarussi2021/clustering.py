@@ -115,6 +115,14 @@ class LinearRegion(Theorem):
         return 0.0 if np.isnan(cosine) else wrong_side(network, case.data.X, case.alpha, cosine)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        cosine = prediction.values.get("cosine", np.inf)
+        if run is not None and run.moments:
+            cosine = 2 * clusters(run.end).relative
+        if not cosine <= 1:
+            return (
+                "The neurons of one sign are too far apart: no x has |(w̄ − ū)·x| ≥ 2r‖x‖, so the "
+                "theorem holds but says nothing about this network."
+            )
         if residual <= self.tolerance:
             return (
                 "Wherever 2r‖x‖ ≤ |(w̄ − ū)·x|, the network and the linear classifier w̄ − ū give "

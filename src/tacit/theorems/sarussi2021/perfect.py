@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -165,7 +167,7 @@ class SymmetricHasNoMixedDirections(Theorem):
         return Case(load("symmetric:n=12,d=3,margin=0.5,seed=2"), _setting("leaky:0.1"))
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(load("gaussians:n=10,d=2,seed=0"), _setting("leaky:0.1")), "symmetric"
+        return Case(load("gaussians:n=10,d=2,seed=0"), _setting("leaky:0.1")), "symmetric_as_a_set"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (*data_checks(case), _symmetric_as_a_set(case))
@@ -249,10 +251,13 @@ def _no_mixed_directions(case: Case, run: Run | None, place: str) -> Check:
 
 
 def _symmetric_as_a_set(case: Case) -> Check:
-    """How often a point occurs does not matter."""
-    if not case.data.binary:
-        return case.data_check("symmetric", "Lemma 6.1")
-    rows = np.unique(np.column_stack([case.data.X + 0.0, case.data.y]), axis=0)
-    once = Dataset(rows[:, :-1], rows[:, -1].astype(int), case.data.name)
+    """How often a point occurs does not matter; rows are named as they are in the file."""
+    name, place = "symmetric_as_a_set", "Lemma 6.1"
+    rows = np.column_stack([case.data.X + 0.0, case.data.y])
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    if not case.data.binary or len(first) == len(rows):
+        return replace(case.data_check("symmetric", place), name=name)
+    once = Dataset(case.data.X[first], case.data.y[first], case.data.name)
     found = PREDICATES["symmetric"](View(once, case.alpha))
-    return Check("symmetric", found.holds, found.slack, "Lemma 6.1", found.note, found.error)
+    note = re.sub(r"^row (\d+)", lambda row: f"row {first[int(row[1])]}", found.note)
+    return Check(name, found.holds, found.slack, place, note, found.error)

@@ -134,6 +134,16 @@ def kkt_of(network: Network, data: Dataset) -> KKT:
     return two_layer_kkt(network.W, network.a, data.X, data.y, 0.0, boundary=ON_A_WALL)
 
 
+def has_limit(case: Case, run: Run | None, name: str, place: str) -> Check | None:
+    """None when the run has a limit that the problem (13) is about; else why `name` is open."""
+    if run is None or not run.moments:
+        return common.of_the_path(name, place)
+    for check in (common.two_classes(case, place), *network_checks(case, place)):
+        if not check.holds:
+            return common.undecided(name, place, f"not looked at: {check.name} fails")
+    return None
+
+
 def masks_of(network: Network, data: Dataset, kkt: KKT) -> np.ndarray:
     """D̂_k of Proposition 3, one row for every neuron."""
     D = (network.W @ data.X.T > 0).astype(float)

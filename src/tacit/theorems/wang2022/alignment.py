@@ -113,7 +113,7 @@ class Theorem1(Theorem):
         return (
             *shared.flow_checks(case, "Theorem 1"),
             early.some_match(case, run, "(9)"),
-            early.proven_small(case, run, "Theorem 1", needed_times(case, run)),
+            early.lasts("lasts_until_aligned", case, run, "Theorem 1", needed_times(case, run)),
         )
 
     def predict(self, case: Case) -> Prediction:

@@ -195,8 +195,9 @@ class Theorem3(OfAKKTPoint):
 
 def dual_feasible(case: Case, run: Run | None, place: str) -> Check:
     """M = max |λᵀ(Xu)₊| ≤ 1 for the λ of the limit; the slack is 1 − M up to rounding."""
-    if run is None or not run.moments or not case.data.binary:
-        return of_the_path("dual_feasible", place)
+    unknown = shared.has_limit(case, run, "dual_feasible", place)
+    if unknown is not None or run is None:
+        return unknown or of_the_path("dual_feasible", place)
     total = float(shared.kkt_of(run.end, case.data).multipliers.sum())
     found = bounds_of(run.end, case.data)
     if not (total > 0 and found.lower > 0 and math.isfinite(found.lower)):

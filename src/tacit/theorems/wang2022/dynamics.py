@@ -23,7 +23,6 @@ from tacit.theorems.common import by_slack, two_classes, undecided
 from tacit.theorems.wang2022 import _common as shared
 from tacit.theorems.wang2022 import early
 
-
 GONE = 1e-150
 """Size of a neuron below which its squares cannot be told from 0."""
 
@@ -125,7 +124,7 @@ class Lemma2(Theorem):
         case = self.example()
         assert case.start is not None
         start = Network(1e5 * case.start.W, 1e5 * case.start.a)
-        return Case(case.data, case.setting, start), "small_start"
+        return Case(case.data, case.setting, start), "lasts_at_first"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
@@ -142,9 +141,9 @@ class Lemma2(Theorem):
             reason = "the initial weights have not been drawn"
             if case.start is not None:
                 reason = "too many sign vectors to say how small is small enough"
-            return undecided("small_start", "Lemma 2", reason)
-        note = "the time up to which the bounds are sure to hold"
-        return by_slack("small_start", until, "Lemma 2", note, strict=True)
+            return undecided("lasts_at_first", "Lemma 2", reason)
+        note = f"the bounds are sure to hold up to t = {until:.3g}"
+        return by_slack("lasts_at_first", until, "Lemma 2", note, strict=True)
 
     def predict(self, case: Case) -> Prediction:
         until, allowed = _time_of(case), early.allowances(case.data) if case.data.binary else None

@@ -101,9 +101,13 @@ def some_match(case: Case, run: Run | None, place: str) -> Check:
     return by_slack(name, slack, place, note, strict=True)
 
 
-def proven_small(case: Case, run: Run | None, place: str, needed: list[float] | None) -> Check:
-    """The start is small enough for Lemma 2 to hold until the time that is needed."""
-    name, found = "small_start", shared.starts(case, run)
+def lasts(name: str, case: Case, run: Run | None, place: str, needed: list[float] | None) -> Check:
+    """The start is so small that Lemma 2 holds until the time that is needed.
+
+    This is stricter than `small_start`, and depends on that time, so that every theorem has its own
+    name for it.
+    """
+    found = shared.starts(case, run)
     if found is None:
         return _no_start(name, case, place)
     if needed is None:
@@ -114,9 +118,10 @@ def proven_small(case: Case, run: Run | None, place: str, needed: list[float] | 
         worst = min(worst, -1.0 if until is None else (until - time) / max(time, 1e-300))
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     size = max(math.sqrt(total_of(start)) for _, start in found) * longest
+    many = "longer" if worst >= 0 else "shorter"
     note = (
-        "by what share the bounds of Lemma 2 last longer than is needed; smaller weights make them "
-        "last longer"
+        f"the early phase lasts {abs(worst):.2g} times as much {many} as is needed, as far as "
+        "Lemma 2 proves it; smaller weights make it last longer"
     )
     holds = True if worst >= 0 else False if size >= LARGE else None
     return Check(name, holds, worst, place, note)

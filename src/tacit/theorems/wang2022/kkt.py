@@ -24,8 +24,9 @@ STATIONARY = 1e-6
 
 def kkt_point(case: Case, run: Run | None, place: str) -> Check:
     """The limit is a KKT point of (13)."""
-    if run is None or not run.moments or not case.data.binary:
-        return of_the_path("kkt_point", place)
+    unknown = shared.has_limit(case, run, "kkt_point", place)
+    if unknown is not None or run is None:
+        return unknown or of_the_path("kkt_point", place)
     kkt = shared.kkt_of(run.end, case.data)
     off = max(kkt.stationarity, kkt.complementarity) if kkt.feasibility == 0 else 1.0
     return by_slack("kkt_point", STATIONARY - off, place, f"the residual is {off:.1e}")
@@ -33,8 +34,9 @@ def kkt_point(case: Case, run: Run | None, place: str) -> Check:
 
 def covered(case: Case, run: Run | None, place: str) -> Check:
     """For each label some neuron's mask is 1 on all its points; the slack is their worst cosine."""
-    if run is None or not run.moments or not case.data.binary:
-        return of_the_path("classes_covered", place)
+    unknown = shared.has_limit(case, run, "classes_covered", place)
+    if unknown is not None or run is None:
+        return unknown or of_the_path("classes_covered", place)
     data, network = case.data, run.end
     rows = shared.alive(network)
     D = shared.masks_of(network, data, shared.kkt_of(network, data))[rows]

@@ -104,7 +104,7 @@ class Corollary1(Theorem):
             two_classes(case, "§4"),
             *shared.flow_checks(case, "§4"),
             early.some_match(case, run, "Lemma 3"),
-            early.proven_small(case, run, "Lemma 3", needed),
+            early.lasts("lasts_until_turned", case, run, "Lemma 3", needed),
         )
 
     def predict(self, case: Case) -> Prediction:
