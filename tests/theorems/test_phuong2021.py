@@ -254,14 +254,15 @@ def test_weights_may_be_too_large_for_lemma_1_and_a_run_says_so():
 
 
 def test_a_neuron_that_lingers_where_its_sign_does_not_rest_has_not_turned():
-    """One of 20 stands within a degree of a point that it is pushed away from."""
+    """Data and weights have one seed: neuron 2 starts along point 2, and is pushed away from it."""
     data = Dataset(np.random.default_rng(0).normal(size=(5, 2)), np.ones(5))
     setting = replace(FLOW, width=20)
     verdict = judge(of("lemma1"), Case(data, setting), run_of(find(setting, data)))
     found = check(verdict.hypotheses, "turned_in_time")
     assert verdict.residual == 1 / 20 and found.holds is None and found.slack < -3
     smaller = replace(setting, init="balanced:1e-12")
-    assert judge(of("lemma1"), Case(data, smaller), run_of(find(smaller, data))).residual == 0
+    other = judge(of("lemma1"), Case(data, smaller), run_of(find(smaller, data, seed=1)))
+    assert other.status == "confirmed", other.words
 
 
 def test_lemma_1_does_not_speak_of_points_that_cancel():

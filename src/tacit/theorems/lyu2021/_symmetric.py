@@ -62,7 +62,8 @@ def flow_checks(case: Case) -> tuple[Check, ...]:
 
 
 def at_least(width: int, case: Case, place: str) -> Check:
-    return by_slack("width", case.setting.width - width, place, f"m is {case.setting.width}")
+    note = f"m is {case.setting.width}; it must be {width} or more"
+    return by_slack("width", case.setting.width - width, place, note)
 
 
 def non_branching(run: Run | None, place: str) -> Check:

@@ -162,21 +162,28 @@ class LemmaG2(Theorem):
         return Case(self.example().data, flow_setting("relu", 4)), "positive_slope"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        note = f"α is {case.alpha:g} and must be positive"
         return (
             two_classes(case, "§3.2"),
-            by_slack("positive_slope", case.alpha, "Lemma G.2", "α", strict=True),
+            by_slack("positive_slope", case.alpha, "Lemma G.2", note, strict=True),
             case.data_check("linearly_separable", "Assumption 3.2"),
         )
 
     def predict(self, case: Case) -> Prediction:
         slack = case.data_check(A_2, "Assumption A.2").slack
         if slack is None:
-            return Prediction("Assumption A.2 holds exactly when every early pull separates.")
-        words = "so every early pull separates" if slack > 0 else "so some early pull does not"
-        return Prediction(
-            f"Assumption A.2 {'holds' if slack > 0 else 'fails'} with slack {slack:.4g}, {words}.",
-            {"slack": slack},
+            words = "Assumption A.2 holds exactly when every early pull separates the data."
+            return Prediction(words)
+        words = (
+            f"Assumption A.2 holds, by {slack:.4g}, so whatever points a small neuron sees, it is "
+            "pulled in a direction that separates the data."
         )
+        if slack <= 0:
+            words = (
+                f"Assumption A.2 fails, by {-slack:.4g}, so some direction in which a small neuron "
+                "can be pulled does not separate the data."
+            )
+        return Prediction(words, {"slack": slack})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         """Difference of the two sides: α times the slack, and the smallest ⟨w, y_i x_i⟩ on K."""
@@ -188,4 +195,7 @@ class LemmaG2(Theorem):
         return abs(float(products.min()) - slack) / max(1.0, abs(slack))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"The two sides of the equivalence agree to {residual:.1e}."
+        return (
+            "Trying the extreme pulls on all points, one by one, gives the same answer, with the "
+            f"same slack up to {residual:.1e}."
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from tacit._types import Check
 from tacit.flow.lyu2021 import Embedding, lemma_5_2
 from tacit.theorems.base import Case, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.theorems.common import both_signs, undecided
+from tacit.theorems.common import both_signs, by_slack, undecided
 from tacit.theorems.lyu2021._symmetric import (
     at_least,
     at_least_one_of_each,
@@ -79,7 +79,10 @@ class Lemma53(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        words = "The neurons of either sign stay multiples of one vector, always the same ones"
+        words = (
+            "Neurons of one sign that start as multiples of one vector stay multiples of one "
+            "vector, with the same factors"
+        )
         if case.start is None:
             return Prediction(f"{words}.")
         pair = _pair(case.start, case.start.a)
@@ -98,7 +101,7 @@ class Lemma53(Theorem):
         return Run((Moment(-math.inf, 0.0, case.start), Moment(0.0, -1.0, later)))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"All the way the neurons keep their proportions to {residual:.1e}."
+        return f"Along the whole path the neurons keep their proportions, up to {residual:.1e}."
 
 
 class Lemma54(Theorem):
@@ -157,7 +160,8 @@ class Lemma54(Theorem):
             "b": known.b,
             "direction": known.direction,
         }
-        words += f", of size one at the time {values['time']:.5g} (of the mean loss)."
+        when = math.log(1 / known.size) / known.rate / case.data.n  # of the sum of the losses
+        words += f", and its weights are no longer small from t = {when:.4g} on."
         return Prediction(words, values)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -188,7 +192,10 @@ class Lemma54(Theorem):
         return Run(tuple(moments))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"Leaving zero, the network is within {residual:.1e} of the embedded two neurons."
+        return (
+            f"While its weights grow to size one, the network is within {residual:.1e} (relative) "
+            "of the two neurons, whose path was computed on its own."
+        )
 
 
 def _pair(network: Network, b: np.ndarray) -> Network:
@@ -212,7 +219,8 @@ def _embedded(case: Case, place: str) -> Check:
     if not (a > 0).any() or not (a < 0).any() or not a.all():
         return undecided("embedded", place, "needs output weights of both signs and none zero")
     off = _off(case.start, a)
-    return Check("embedded", off <= 1e-12, -off, place, "minus the relative distance from it")
+    note = f"the neurons of one sign are {off:.2g} (relative) away from multiples of one vector"
+    return by_slack("embedded", 1e-12 - off, place, note)
 
 
 def _start_has_faded(case: Case, place: str) -> Check:

@@ -199,7 +199,8 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
 
 def width_is(case: Case, wanted: int, place: str) -> Check:
     width = case.setting.width if case.start is None else len(case.start.a)
-    return by_slack("width", -abs(width - wanted), place, f"the width is {width}")
+    note = f"the width is {width}; it must be {wanted}"
+    return by_slack("width", -abs(width - wanted), place, note)
 
 
 def _opposite_signs(run: Run | None, place: str) -> Check:

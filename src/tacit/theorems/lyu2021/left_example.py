@@ -138,5 +138,5 @@ def _six_points(case: Case) -> Check:
         rows = [np.column_stack([d.X, d.y]) for d in (wanted, given)]
         rows = [one[np.lexsort((one[:, 1], one[:, 2]))] for one in rows]
         far = float(np.abs(rows[0] - rows[1]).max() / np.abs(wanted.X).max())
-    note = "1e-9 − the largest difference from the paper's points, over the largest coordinate"
+    note = f"a coordinate is {far:.2g} (relative) away from the paper's points for this α"
     return by_slack("six_points", SAME - far, "App. I.1.1", note)

@@ -71,12 +71,22 @@ def sectors(W: np.ndarray, X: np.ndarray) -> np.ndarray:
     return np.where(np.abs(found) <= WALL, 0, np.sign(found)).astype(np.int8)  # (11)
 
 
-def pulls(signs: np.ndarray, X: np.ndarray, c: np.ndarray) -> np.ndarray:
+Walls = list[tuple[int, np.ndarray, np.ndarray]]
+"""Of the neurons in walls: which, the points of its walls, and the pseudoinverse of these."""
+
+
+def walls_of(signs: np.ndarray, X: np.ndarray) -> Walls:
+    rows = np.flatnonzero((signs == 0).any(axis=1) & (signs > 0).any(axis=1))
+    return [(int(k), wall := X[signs[k] == 0], np.linalg.pinv(wall)) for k in rows]
+
+
+def pulls(
+    signs: np.ndarray, X: np.ndarray, c: np.ndarray, walls: Walls | None = None
+) -> np.ndarray:
     """Σ c_i 1{w·x_i > 0} P_w x_i of every neuron, P_w along the walls it is in; from its signs."""
     g = ((signs > 0) * c) @ X  # (31), (46)
-    for k in np.flatnonzero((signs == 0).any(axis=1) & (signs > 0).any(axis=1)):
-        wall = X[signs[k] == 0]
-        g[k] -= np.linalg.pinv(wall) @ (wall @ g[k])
+    for k, wall, inverse in walls_of(signs, X) if walls is None else walls:
+        g[k] -= inverse @ (wall @ g[k])
     return g
 
 

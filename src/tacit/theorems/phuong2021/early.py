@@ -159,10 +159,11 @@ class Lemma1(Theorem):
             words = "Early on every neuron dies or comes to an extremal sector of its sign."
             return Prediction(words)
         positive, negative, complete = all_sectors(case.data)
-        known = "" if complete else " at least"
+        known = "" if complete else "at least "
         words = (
-            f"Early on every neuron dies or comes to one of{known} "
-            f"{count(len(positive), 'extremal sector')} (a > 0) or {len(negative)} (a < 0)."
+            "Early on every neuron dies, or comes to an extremal sector of its sign; there "
+            f"{'is' if len(positive) == 1 else 'are'} {known}{len(positive)} for a > 0 and "
+            f"{known}{len(negative)} for a < 0."
         )
         values = {"positive": positive, "negative": negative, "complete": complete}
         return Prediction(words, values)

@@ -32,7 +32,10 @@ class LemmaA2(Theorem):
 
     id = "phuong2021:lemmaA.2"
     source = Source("phuong2021", "Lemma A.2")
-    summary = "Along a short line the early pull G grows linearly, apart from normalisation."
+    summary = (
+        "How fast a small neuron grows changes linearly along a straight line of directions, until "
+        "the line meets a point's wall."
+    )
     needs = "data"
     tolerance = 1e-12
 
@@ -59,7 +62,8 @@ class LemmaA2(Theorem):
             for k in range(len(w))
         ]
         words = (
-            f"On {count(len(w), 'line')} through random directions G is linear at least up to "
+            "G(w), how fast a small neuron of direction w grows, is linear along w + εv, but for "
+            f"the length of w + εv: on {count(len(w), 'random line')} at least up to "
             f"ε = {reach.min():.2g}."
         )
         return Prediction(
@@ -76,7 +80,10 @@ class LemmaA2(Theorem):
         return float(np.abs(left - said["right_side"]).max() / (np.abs(c) @ _lengths(X)))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"Both sides of (37) differ by at most {residual:.1e} of Σ‖x_i‖/2."
+        return (
+            "The linear formula and G, computed from its definition, differ by at most "
+            f"{residual:.1e} of Σ‖x_i‖/2."
+        )
 
 
 def right_side(X: np.ndarray, c: np.ndarray, w: np.ndarray, v: np.ndarray, step: float) -> float:

@@ -25,7 +25,7 @@ class Probability(Theorem):
 
     id = "phuong2021:prob"
     source = Source("phuong2021", "Theorem 1, probability 1 − 1/2^p")
-    summary = "A network of width p dies with probability 2^(−p) at most."
+    summary = "All p neurons of a network die with probability 2^(−p) at most."
     needs = "ensemble"
     tolerance = 0.0
 
@@ -50,9 +50,10 @@ class Probability(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         bound = 1 - 2.0**-case.setting.width
+        p = case.setting.width
         words = (
-            f"Of networks of width {case.setting.width}, a share of at least {bound:.6g} does not "
-            "die."
+            f"With probability at least 1 − 2^(−{p}) over the initial weights, at least one of the "
+            f"{count(p, 'neuron')} survives."
         )
         return Prediction(words, {"probability": bound})
 
@@ -70,8 +71,9 @@ class Probability(Theorem):
         alive, n = _alive(run), len(run.members)
         low, high = interval(alive, n)
         return (
-            f"{alive} of {count(n, 'network')} do not die: with 99% confidence a share of "
-            f"{low:.3f} to {high:.3f}, against at least {prediction.values['probability']:.3f}."
+            f"{alive} of {count(n, 'network')} did not die as a whole: so the probability is "
+            f"between {low:.3f} and {high:.3f}, with 99% confidence; the theorem says at least "
+            f"{prediction.values['probability']:.6g}."
         )
 
 

@@ -21,9 +21,9 @@ from tacit.solvers.infeasible import no_network_fits
 from tacit.theorems import common
 from tacit.theorems.base import Case, Moment, Network, Run
 
-SECONDS = 3.0
+SECONDS = 1.0
 """For the convex program, of all classes together; after that there are bounds."""
-MOST_ENTRIES = 10_000
+MOST_ENTRIES = 1500
 """Entries of X, times the number of classes, up to which it is tried at all."""
 ON_A_WALL = 1e-9
 """|w·x| up to this share of ‖w‖‖x‖ is a neuron in the wall of x."""

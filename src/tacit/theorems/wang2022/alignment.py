@@ -158,5 +158,7 @@ class Theorem1(Theorem):
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         if residual == 0:
-            return f"They all reach the cosine {prediction.values['cosine']:g} in time."
-        return f"One of them reaches only the cosine {prediction.values['cosine'] - residual:.3f}."
+            cosine = prediction.values["cosine"]
+            return f"All neurons that pull the right way reach the cosine {cosine:g} in time."
+        cosine = prediction.values["cosine"] - residual
+        return f"One neuron that pulls the right way reaches only the cosine {cosine:.3f}."

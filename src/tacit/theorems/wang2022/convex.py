@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacit._types import Check, Dataset, Setting
+from tacit._words import count
 from tacit.data import load
 from tacit.solvers.arrangements import TooManyCells, cells, cover
 from tacit.solvers.restricted import Groups, restricted_program
@@ -63,7 +64,7 @@ class _Convex(Theorem):
         neurons = sum(len(problem.a) for problem in found.problems)
         words = (
             f"The convex program and its dual have the value {found.upper:.6g}, so the widest "
-            f"margin is {found.margin[0]:.6g}; {neurons} neurons reach it."
+            f"margin is {found.margin[0]:.6g}; {count(neurons, 'neuron')} can have it."
         )
         if found.status != "certified":
             words = (
@@ -86,7 +87,10 @@ class _Convex(Theorem):
         return abs(total - prediction.values["lower"]) / total
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"(14) with every cell written out and the dual differ by {residual:.1e}."
+        return (
+            "The convex program with all sets of points that a neuron can see written out, and its "
+            f"dual, have the same value up to {residual:.1e} of it."
+        )
 
 
 class Proposition1(_Convex):
@@ -165,12 +169,14 @@ class _Numbers(Theorem):
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         data, own = case.data, load(self.dataset)
+        place = self.source.place.partition(",")[0]
         same = data.X.shape == own.X.shape and bool((data.y == own.y).all()) and data.binary
         if same:
             far = float(np.abs(data.X - own.X).max())
-            check = by_slack("data", -far, self.source.place, "largest difference of an entry")
+            note = f"an entry differs by {far:.2g} from the two points of {place}"
+            check = by_slack("data", -far, self.source.place, note)
         else:
-            check = yes_or_no("data", False, self.source.place, "another shape or other labels")
+            check = yes_or_no("data", False, self.source.place, f"not the two points of {place}")
         return (*shared.network_checks(case, "§1.2"), check)
 
     def predict(self, case: Case) -> Prediction:
@@ -198,7 +204,7 @@ class _Numbers(Theorem):
         return float((off / size).max()) if same else 1.0
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"Solving (14) over all cells gives these neurons up to {residual:.1e}."
+        return f"Solving the convex program gives these neurons up to {residual:.1e} of them."
 
 
 def _solved(dataset: str) -> np.ndarray:
@@ -223,7 +229,10 @@ class Equation128(_Numbers):
 
     id = "wang2022:eq128"
     source = Source("wang2022", "App. F.1, (128)")
-    summary = "For the two points of App. F.1 the optimal neurons are each point over its square."
+    summary = (
+        "For the two points of App. F.1 the optimal neurons are the points, each divided by the "
+        "square of its length."
+    )
     dataset = "wang2022_f1"
     errata = (Erratum("u = (0.58, −0.16) in (128)", "u = (0.5606, −0.1597)", _first_entry),)
 

@@ -108,7 +108,8 @@ class Lemma2(Theorem):
     id = "wang2022:lemma2"
     source = Source("wang2022", "Lemma 2")
     summary = (
-        "From small weights the pull of the loss on every point stays what it was, for a time."
+        "From small weights every point pulls on the neurons nearly as it does at the start, for a "
+        "time."
     )
     needs = "path"
     tolerance = 1e-9
@@ -148,10 +149,12 @@ class Lemma2(Theorem):
     def predict(self, case: Case) -> Prediction:
         until, allowed = _time_of(case), early.allowances(case.data) if case.data.binary else None
         if until is None or allowed is None:
-            return Prediction("While the weights are small λ̃ stays near y/2.")
+            words = "While the weights are small every point pulls nearly as it does at the start."
+            return Prediction(words)
         words = (
-            f"Up to t = {until:.3g} the gradient that a neuron feels stays within {allowed[0]:.2g} "
-            f"of that at y/2 and changes at a rate of at most {allowed[1]:.2g}."
+            f"Up to t = {until:.3g} the pull on a neuron, the weighted sum of the points it sees, "
+            f"stays within {allowed[0]:.2g} of what it is for outputs 0, and changes at a rate of "
+            f"at most {allowed[1]:.2g}."
         )
         return Prediction(words, {"time": until, "difference": allowed[0], "rate": allowed[1]})
 

@@ -96,8 +96,9 @@ def some_match(case: Case, run: Run | None, place: str) -> Check:
     name, found = "matching_neuron", shared.starts(case, run)
     if found is None:
         return _no_start(name, case, place)
-    slack = min(float(shared.matching(start, data).max()) for data, start in found)
-    note = "the best neuron's a·yᵀ(Xw)₊ over its largest value"
+    each = [shared.matching(start, data) for data, start in found]
+    slack = min(float(match.max()) for match in each)
+    note = f"{min(int((match > 0).sum()) for match in each)} of {len(each[0])} neurons pull so"
     return by_slack(name, slack, place, note, strict=True)
 
 

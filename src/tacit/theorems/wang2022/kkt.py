@@ -48,7 +48,7 @@ def covered(case: Case, run: Run | None, place: str) -> Check:
         mine = data.y == label
         slack = min(slack, float(cosines[:, mine].min(axis=1).max(initial=-1.0)))
         holds = holds and bool((D[:, mine].min(axis=1) >= 1 - shared.ON_A_WALL).any())
-    note = "over the labels, the smallest cosine of the best neuron and a point"
+    note = f"for each label some neuron {'sees' if holds else 'must see'} all its points"
     return Check(
         "classes_covered", holds, max(slack, 0.0) if holds else min(slack, 0.0), place, note
     )

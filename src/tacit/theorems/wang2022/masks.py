@@ -53,7 +53,8 @@ class Lemma5(Theorem):
     id = "wang2022:lemma5"
     source = Source("wang2022", "Lemma 5")
     summary = (
-        "A neuron of length 1 bounds what λ gives in cells that differ where λ is not positive."
+        "A weighted sum of points of length 1 bounds what any unit vector gains from these weights "
+        "where it sees the same points of positive weight."
     )
     needs = "data"
     tolerance = 1e-9
@@ -68,7 +69,10 @@ class Lemma5(Theorem):
         return relu(case, "§1.2"), shared.few_signs(case, "App. C.1")
 
     def predict(self, case: Case) -> Prediction:
-        words = "In every such cell λᵀ(Xu)₊ stays at or below 1, for all unit vectors u."
+        words = (
+            "If the sum of λ_n x_n over some points has length 1, then Σ λ_n (x_n·u)₊ ≤ 1 for every "
+            "unit vector u that sees the same of the points with λ_n > 0."
+        )
         return Prediction(words, {"largest": 1.0})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -85,8 +89,8 @@ class Lemma5(Theorem):
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         if residual == 0:
-            return "For no λ and mask that were tried, and in none of these cells, is it above 1."
-        return f"The largest value exceeds 1 by {residual:.1e}."
+            return f"For {DRAWS} random λ and sets of points, no unit vector gets more than 1."
+        return f"The largest value is 1 + {residual:.1e}, for {DRAWS} random λ and sets of points."
 
 
 class Lemma6(Theorem):
@@ -120,7 +124,10 @@ class Lemma6(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        words = "Leaving points out never makes the sum of λ_n x_n longer."
+        words = (
+            "Leaving points out of a sum of λ_n x_n never makes it longer, if λ_n has the sign of "
+            "y_n."
+        )
         return Prediction(words, {"largest": 1.0})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -135,5 +142,7 @@ class Lemma6(Theorem):
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         if residual == 0:
-            return "For none of the λ and masks that were tried does it."
-        return f"With fewer points a sum is longer by {residual:.1e}."
+            return f"Points were left out of {DRAWS} random sums, in many ways: none got longer."
+        return (
+            f"Points were left out of {DRAWS} random sums: one is then longer, by {residual:.1e}."
+        )

@@ -149,7 +149,10 @@ class Lemma9(Extreme):
         return Check(name, holds, slack, place, note, found.rounding)
 
     def predict(self, case: Case) -> Prediction:
-        words = "Next to a resting direction no other gradient is longer, or shorter."
+        words = (
+            "A direction that is its own gradient, where a neuron rests, lies in no point's wall: "
+            "no gradient next to it is longer or shorter."
+        )
         return Prediction(words, {"draws": DRAWS + 1})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -165,4 +168,6 @@ class Lemma9(Extreme):
         return off
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"The lengths of the gradients differ by {residual:.1e} at most."
+        if residual == 0:
+            return "Next to the resting directions all gradients have the same length."
+        return f"Next to a resting direction the lengths of gradients differ by {residual:.1e}."
