@@ -14,8 +14,8 @@ from tacit.theorems.base import Case
 from tacit.theorems.common import undecided
 from tacit.theorems.lyu2021.kkt_points import spoken_of
 
-MOST_CELLS = 20_000
-"""Of the support points' arrangement."""
+MOST_CELLS = 2000
+"""Of the support points' arrangement; that is a second or so."""
 
 
 def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check:

@@ -17,7 +17,7 @@ from tacit.theorems.common import balanced, by_slack, undecided
 from tacit.theorems.lyu2021._outputs import ended, margin
 from tacit.theorems.lyu2021._symmetric import flow_checks, network_checks, started
 from tacit.theorems.lyu2021.kkt_points import flow_setting, spoken_of, width_is
-from tacit.theorems.lyu2021.multipliers import weaker_at_multipliers
+from tacit.theorems.lyu2021.multipliers import MOST_CELLS, weaker_at_multipliers
 
 TRIED = 200
 """Random directions, and random networks nearby, that try to refute Theorem G.11."""
@@ -122,7 +122,7 @@ def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
     u /= np.linalg.norm(u, axis=1, keepdims=True)
     rows = np.flatnonzero(known.multipliers > 0)
     c = -known.multipliers[rows] * y[rows]
-    u = np.vstack([price(X[rows], c, alpha, cells(X[rows]), 0.0).directions, u])
+    u = np.vstack([price(X[rows], c, alpha, cells(X[rows], MOST_CELLS), 0.0).directions, u])
     z = X[S] @ u.T
     gains = -y[S, None] * np.maximum(z, alpha * z) - known.lower
     turns = (y[S] * np.where(y[S] == 1, 1.0, alpha))[:, None] * X[S]

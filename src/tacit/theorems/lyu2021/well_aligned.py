@@ -118,10 +118,11 @@ class TheoremE4(Theorem):
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
+        note = f"the longest point has length {longest:.3g}; it may be 1 at most"
         return (
             *network_checks(case),
             *flow_checks(case),
-            by_slack("short_points", 1 + 1e-12 - longest, "§3.2", "1 − max‖x_i‖"),
+            by_slack("short_points", 1 + 1e-12 - longest, "§3.2", note),
             *_alignment(started(case, run)),
         )
 
