@@ -64,33 +64,44 @@ def warn(message: str) -> None:
     print(f"tacit: {printable(message)}", file=sys.stderr)
 
 
-INITS: dict[str, str] = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
-"""Initial weights where nothing is said."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class NetworkOptions:
+    """A two-layer network, its initial weights and its loss."""
 
+    activation: str = "relu"
+    """`relu`, or `leaky:A` for φ(z) = max(z, Az)."""
+    train: Literal["both", "first"] = "both"
+    """The layers that are trained: both, or the first only."""
+    width: int = 100
+    """The number of neurons."""
+    init: str | None = None
+    """Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
+    with a fixed output layer `gaussian:1e-4`."""
+    output_weight: float | None = None
+    """With --train first: V of the output layer, half +V and half −V (1)."""
+    loss: str = "logistic"
+    """`logistic` or `exponential` (`predict` also knows `hinge` and `hinge:G`). Sum and mean have
+    the same path; the loss and the time that are shown are those of the sum."""
 
-def network_setting(
-    activation: str,
-    train: Literal["both", "first"] | None,
-    width: int,
-    init: str | None,
-    output_weight: float | None,
-    loss: str,
-    rule: str = "flow",
-) -> Setting:
-    """The network of the options."""
-    if train == "both" and output_weight is not None:
-        raise BadInput(
-            "--output-weight plays no part when both layers are trained; it needs --train first"
+    def setting(self) -> Setting:
+        """Trained by gradient flow."""
+        if self.train == "both" and self.output_weight is not None:
+            raise BadInput(
+                "--output-weight plays no part when both layers are trained; it needs --train first"
+            )
+        return Setting(
+            activation=self.activation,
+            train=self.train,
+            width=self.width,
+            init=INITS[self.train] if self.init is None else self.init,
+            output_weight=1.0 if self.output_weight is None else self.output_weight,
+            loss=self.loss,
+            rule="flow",
         )
-    return Setting(
-        activation=activation,
-        train=train,
-        width=width,
-        init=INITS[train or "first"] if init is None else init,
-        output_weight=1.0 if output_weight is None else output_weight,
-        loss=loss,
-        rule=rule,
-    )
+
+
+INITS = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
 
 
 def need_seconds(seconds: float) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-from tacit.cli._app import DataOptions, app, need_seconds, network_setting, print_json, warn
+from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
 
 DEFAULT = "orthogonal:n=40,d=2,seed=3"
 """Explained when nothing is named: the theorems of three papers apply, and it can be drawn."""
@@ -18,12 +17,7 @@ def explain(
     *,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
     only: tuple[str, ...] = (),
-    activation: str = "relu",
-    train: Literal["both", "first"] = "both",
-    width: int = 100,
-    init: str | None = None,
-    output_weight: float | None = None,
-    loss: str = "logistic",
+    network: NetworkOptions = NetworkOptions(),  # noqa: B008  (frozen)
     log10_loss: float = -1000.0,
     seconds: float = 540.0,
     seed: int = 0,
@@ -41,19 +35,6 @@ def explain(
         File or generator call; without one, an instructive data set.
     only
         Only this theorem (`lyu2021:thm4.3`) or paper (`lyu2021`); may be repeated.
-    activation
-        `relu`, or `leaky:A` for φ(z) = max(z, Az).
-    train
-        The layers that are trained: both, or the first only.
-    width
-        The number of neurons.
-    init
-        Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
-        with a fixed output layer `gaussian:1e-4`.
-    output_weight
-        With --train first: V of the output layer, half +V and half −V (1).
-    loss
-        `logistic` or `exponential`.
     log10_loss
         Follow the path until log₁₀ of the loss is at most this, and on while it does not tell yet
         what it leads to.
@@ -69,7 +50,7 @@ def explain(
     json
         One JSON object on standard output.
     """
-    setting = network_setting(activation, train, width, init, output_weight, loss, "flow")
+    setting = network.setting()
     need_seconds(seconds)
 
     from tacit import show

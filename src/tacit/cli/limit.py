@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from tacit._types import BadInput
-from tacit.cli._app import DataOptions, app, need_seconds, network_setting, print_json, warn
+from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
 
 
 @app.command
@@ -15,12 +14,7 @@ def limit(
     /,
     *,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
-    activation: str = "relu",
-    train: Literal["both", "first"] = "both",
-    width: int = 100,
-    init: str | None = None,
-    output_weight: float | None = None,
-    loss: str = "logistic",
+    network: NetworkOptions = NetworkOptions(),  # noqa: B008  (frozen)
     log10_loss: float = -1000.0,
     seconds: float = 540.0,
     seed: int = 0,
@@ -37,20 +31,6 @@ def limit(
     ----------
     data
         File or generator call. Of more than two classes, one network each against the rest.
-    activation
-        `relu`, or `leaky:A` for φ(z) = max(z, Az).
-    train
-        The layers that the flow moves: both, or the first only.
-    width
-        The number of neurons.
-    init
-        Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
-        with a fixed output layer `gaussian:1e-4`.
-    output_weight
-        With --train first: V of the output layer, half +V and half −V (1).
-    loss
-        `logistic` or `exponential`. Sum and mean have the same path; the loss and the time that
-        are shown are those of the sum.
     log10_loss
         Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
         not tell yet what it leads to.
@@ -69,7 +49,7 @@ def limit(
     """
     _check_targets(data, out, picture, force)
     need_seconds(seconds)
-    setting = network_setting(activation, train, width, init, output_weight, loss)
+    setting = network.setting()
 
     from tacit import show
     from tacit.limit.classes import find_each

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tacit.cli._app import DataOptions, app, network_setting, print_json
+from tacit.cli._app import DataOptions, NetworkOptions, app, print_json
 
 
 @app.command
@@ -16,12 +16,7 @@ def predict(
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
     only: tuple[str, ...] = (),
     model: str = "two_layer",
-    activation: str = "relu",
-    train: Literal["both", "first"] | None = None,
-    width: int = 100,
-    init: str | None = None,
-    output_weight: float | None = None,
-    loss: str = "logistic",
+    network: NetworkOptions = NetworkOptions(),  # noqa: B008  (frozen)
     rule: Literal["flow", "gd", "sgd", "adam"] = "flow",
     lr: float = 0.1,
     seed: int = 0,
@@ -37,19 +32,6 @@ def predict(
         Only this theorem (`lyu2021:thm4.3`) or paper (`lyu2021`); may be repeated.
     model
         `two_layer`, or `conv_max_pool` for brutzkus2019 (2).
-    activation
-        `relu`, or `leaky:A` for φ(z) = max(z, Az).
-    train
-        The layers of a two-layer net that are trained: both unless told otherwise.
-    width
-        The number of neurons.
-    init
-        Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
-        with a fixed output layer `gaussian:1e-4`.
-    output_weight
-        With --train first: V of the output layer, half +V and half −V (1).
-    loss
-        `logistic`, `exponential`, `hinge` or `hinge:G` (brutzkus2019 (4)).
     rule
         Gradient flow, or a rule with steps.
     lr
@@ -59,10 +41,9 @@ def predict(
     json
         One JSON object on standard output.
     """
-    if model == "two_layer":
-        train = train or "both"
-    setting = network_setting(activation, train, width, init, output_weight, loss, rule)
-    setting = replace(setting, model=model, lr=lr)
+    if model != "two_layer":  # the output layer of such a net is fixed
+        network = replace(network, train="first")
+    setting = replace(network.setting(), model=model, rule=rule, lr=lr)
 
     from tacit import show
     from tacit.explain import predict as predictions

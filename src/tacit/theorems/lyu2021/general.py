@@ -142,7 +142,7 @@ class TheoremB19(Theorem):
         assert run is not None
         log10_loss = run.moments[-1].log_loss / math.log(10)
         if residual <= self.tolerance:
-            return f"The loss reached 10^({log10_loss:.0f}) and no neuron with such a head start lost it."
+            return f"The loss reached 10^({log10_loss:.0f}); no neuron lost its head start."
         return (
             f"The loss is 10^({log10_loss:.2g}), or a neuron lost its head start; the residual is "
             f"{residual:.1e}."

@@ -108,6 +108,8 @@ class LemmaB9(Theorem):
         return ended(Network(W, np.linalg.norm(W, axis=1) * (-1.0) ** np.arange(len(W))))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual == 0:
+            return "In the limit |a_k| = ‖w_k‖ for every neuron, to the last digit."
         return f"|a_k| and ‖w_k‖ differ by at most {residual:.1e} of the largest of them."
 
 

@@ -123,7 +123,8 @@ class LemmaI21(Theorem):
         if residual >= 1:
             return "The path branches, or a neuron slides along a wall."
         crossed = sum(what == "cross" for _, _, what in run.events)
-        return f"Walls were crossed {crossed} times, always the same way (to {residual:.0e})."
+        to = "" if residual == 0 else f" (to {residual:.0e})"
+        return f"Walls were crossed {crossed} times, always the same way{to}."
 
 
 def steps_back(run: Run, case: Case) -> np.ndarray:

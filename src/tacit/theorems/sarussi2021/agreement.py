@@ -111,6 +111,8 @@ class AgreementClusters(Theorem):
         return _clustered_run(case)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual == 0:
+            return "The neurons of each sign end as one vector, to the last digit."
         return f"No neuron ends farther from the mean of its sign than {residual:.1e} ‖w̄ − ū‖."
 
 

@@ -70,8 +70,8 @@ class Lemma5(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         words = (
-            "If the sum of λ_n x_n over some points has length 1, Σ λ_n (x_n·u)₊ is at most 1 for any "
-            "unit vector u that sees the same of the points with λ_n > 0."
+            "If the sum of λ_n x_n over some points has length 1, then Σ λ_n (x_n·u)₊ is at most 1 "
+            "for every unit vector u that sees the same of the points with λ_n > 0."
         )
         return Prediction(words, {"largest": 1.0})
 
