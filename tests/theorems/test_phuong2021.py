@@ -270,12 +270,20 @@ def test_lemma_1_does_not_speak_of_points_that_cancel():
     data = Dataset(X, np.array([1, 1, -1, 1]))  # x_0 + x_1 = x_2, of other labels
     stuck = Network(1e-3 * np.array([[1.0, 1.0]]), np.array([1e-3]))
     found = of("lemma1").hypotheses(Case(data, FLOW), Run((Moment(0.0, 0.0, stuck),)))
-    assert check(found, "nothing_cancels").holds is None
-    assert check(of("lemma1").hypotheses(Case(data, FLOW)), "nothing_cancels").holds
+    assert check(found, "almost_all_data").holds is None
+    assert check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data").holds
     twice = Dataset(np.vstack([X, 3 * X[:1]]), np.array([1, 1, -1, 1, 1]))
-    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "nothing_cancels").holds
+    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "almost_all_data").holds
     twice = Dataset(np.vstack([X, X[:1]]), np.array([1, 1, -1, 1, -1]))
-    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "nothing_cancels").holds is False
+    assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "almost_all_data").holds is False
+
+
+def test_lemma_1_leaves_open_whether_a_wall_that_draws_nobody_is_reached():
+    data = Dataset(np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([1, -1]))  # orthogonal
+    found = check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data")
+    assert found.holds is None
+    verdict = judge(of("lemma1"), Case(data, FLOW), run_of(find(FLOW, data)))
+    assert verdict.status != "refuted"
 
 
 def test_lemma_1_tells_no_failure_where_sectors_may_be_missing(rng):
@@ -466,3 +474,23 @@ def test_lemma_c1_would_notice_another_network():
 def test_lemma_c1_needs_two_neurons(width, holds):
     case = Case(common.cones(2), replace(FLOW, width=width))
     assert check(of("lemmaC.1").hypotheses(case), "two_neurons").holds is holds
+
+
+def test_pieces_that_take_too_many_steps_are_left_out(monkeypatch):
+    one, (case, run) = of("lemmaA.3"), flowed(2, 11, 3)
+    assert one.residual(one.predict(case), case, run) <= one.tolerance
+    monkeypatch.setattr("tacit.theorems.phuong2021.dynamics.MOST_STEPS", 20)
+    assert judge(one, case, run).status == "open"
+
+
+def test_general_position_of_many_points_is_left_to_check():
+    case = Case(load("linear:n=100,d=4,seed=0"), FLOW)
+    found = check(of("lemmaA.3").hypotheses(case), "general_position")
+    assert found.holds is None and found.note.startswith("not looked at: there are 3,921,225 ")
+
+
+def test_what_holds_has_no_negative_slack():
+    case, _ = flowed(3, 5)
+    W = case.start.W * (1 + 2e-16)  # rounding
+    found = check(of("thm1").hypotheses(replace(case, start=Network(W, case.start.a))), "balanced")
+    assert found.holds and 0 < found.slack <= 1e-12

@@ -404,6 +404,17 @@ def test_symmetric_data_meets_assumption_4(seed):
     assert case.data_check("sarussi2021:assumption4", "").holds is True
 
 
+def test_neurons_too_far_apart_leave_theorem_51_nothing_to_say(rng):
+    start = Network(rng.standard_normal((6, 2)), np.repeat([1.0, -1.0], 3))
+    case = Case(load("gaussians:n=10,d=2,seed=0"), setting(0.1), start)
+    verdict = judge(the("thm5.1"), case)
+    assert "cosine" not in verdict.prediction.values
+    assert "says nothing about this network" in verdict.words
+    near = Network(np.repeat([[1.0, 0.0], [0.0, 1.0]], 3, axis=0), start.a)
+    run = Run((Moment(0.0, 0.0, start), Moment(1.0, -1.0, near)))
+    assert "give the same answer" in judge(the("thm5.1"), case, run).words
+
+
 def test_lemma_61_speaks_of_sets_and_of_exact_opposites():
     data = load("symmetric:n=6,d=2,margin=0.5,seed=34")
     repeated = Dataset(np.vstack([data.X, data.X[:1]]), np.append(data.y, data.y[0]))

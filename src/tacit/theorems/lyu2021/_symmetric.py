@@ -63,7 +63,7 @@ def flow_checks(case: Case) -> tuple[Check, ...]:
 
 def at_least(width: int, case: Case, place: str) -> Check:
     note = f"m is {case.setting.width}; it must be {width} or more"
-    return by_slack("width", case.setting.width - width, place, note)
+    return by_slack(f"width_{width}_or_more", case.setting.width - width, place, note)
 
 
 def non_branching(run: Run | None, place: str) -> Check:
@@ -96,7 +96,7 @@ def small_enough(case: Case, place: str) -> Check:
     """
     plain = small_start(case, place)
     if case.start is None or plain.slack is None or not has_drift(case):
-        return replace(plain, name="start_fades")
+        return replace(plain, name="small_initialisation")
     b = embedding_of(case, case.start).b
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     shares = [SMALL - plain.slack]

@@ -202,7 +202,7 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
 def width_is(case: Case, wanted: int, place: str) -> Check:
     width = case.setting.width if case.start is None else len(case.start.a)
     note = f"the width is {width}; it must be {wanted}"
-    return by_slack("width", -abs(width - wanted), place, note)
+    return by_slack(f"width_{wanted}", -abs(width - wanted), place, note)
 
 
 def _opposite_signs(run: Run | None, place: str) -> Check:

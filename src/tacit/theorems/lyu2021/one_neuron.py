@@ -85,7 +85,7 @@ class LemmaA4(Theorem):
         m = case.setting.width
         return (
             *network_checks(case),
-            by_slack("width", -abs(m - 1), "Lemma A.4", f"m is {m}; it must be 1"),
+            by_slack("width_1", -abs(m - 1), "Lemma A.4", f"m is {m}; it must be 1"),
             case.data_check("linearly_separable", "Assumption 3.2"),
         )
 

@@ -174,7 +174,7 @@ class Corollary44(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        return replace(case, setting=replace(case.setting, width=1)), "width"
+        return replace(case, setting=replace(case.setting, width=1)), "width_2_or_more"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         place = "§4.2"

@@ -62,7 +62,7 @@ class Theorem55(Theorem):
         return (
             *symmetric_checks(case),
             *flow_checks(case),
-            by_slack("width", -abs(m - 2), place, f"m is {m}; it must be 2"),
+            by_slack("width_2", -abs(m - 2), place, f"m is {m}; it must be 2"),
             both_signs(case, place),
             balanced(case, place),
             _right_sides(case, place),

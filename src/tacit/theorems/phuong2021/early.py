@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -149,7 +150,7 @@ class Lemma1(Theorem):
             logistic(case, "§2 (3)"),
             balanced(case, "§2"),
             small_start(case, "Lemma 1"),
-            nothing_cancels(case, run),
+            almost_all_data(case, run),
             by_slack("dimensions", case.data.d - 2, "Lemma 1", "on a line neurons shrink for ever"),
             has_turned(case, run),
         )
@@ -219,12 +220,15 @@ def has_turned(case: Case, run: Run | None) -> Check:
     return Check(name, True if angle <= ALIGNED else None, ALIGNED - angle, place, note)
 
 
-def nothing_cancels(case: Case, run: Run | None) -> Check:
-    """G is flat nowhere where a point is seen: not on one ray, nor where a neuron of the run is.
+def almost_all_data(case: Case, run: Run | None) -> Check:
+    """Not one of the exceptions that we know of; the slack is that of the first.
 
-    The slack is the smallest ‖Σ y_i x_i‖/Σ‖x_i‖ over the points of one ray.
+    G must be flat nowhere where a point is seen: not on one ray (the slack is the smallest
+    ‖Σ y_i x_i‖/Σ‖x_i‖ over its points), nor where a neuron of the run is. And neurons must be drawn
+    into the walls of the extremal sectors: those of points that are orthogonal to all that a sector
+    sees are approached for ever.
     """
-    name, place = "nothing_cancels", "Lemma 1, almost all data"
+    name, place = "almost_all_data", "Lemma 1, almost all data"
     lengths = np.linalg.norm(case.data.X, axis=1)
     rows = lengths > 0
     _, ray = np.unique(
@@ -239,8 +243,25 @@ def nothing_cancels(case: Case, run: Run | None) -> Check:
         if stuck:
             note = f"{count(stuck, 'neuron')} with points in sight whose pulls cancel"
             return undecided(name, place, note)
+    if slack > WALL and _has_loose_wall(case):
+        note = "a point is orthogonal to the pull of an extremal sector, whose wall it is"
+        return undecided(name, place, note)
     note = "" if slack > WALL else "points on one ray with different labels cancel each other"
     return by_slack(name, slack - WALL, place, note)
+
+
+def _has_loose_wall(case: Case) -> bool:
+    """Some extremal sector has a wall that nothing draws a neuron into."""
+    X, y = case.data.X, case.data.y
+    if not case.data.binary or X.size > MOST_ENTRIES:
+        return False
+    lengths = np.linalg.norm(X, axis=1)
+    for sector in np.vstack(all_sectors(case.data)[:2]):
+        wall = (sector == 0) & (lengths > 0)
+        g = ((sector > 0) * y) @ X
+        if (np.abs(X[wall] @ g) <= WALL * lengths[wall] * np.linalg.norm(g)).any():
+            return True
+    return False
 
 
 def _end_of_the_early_phase(case: Case, run: Run) -> Network | None:
@@ -263,6 +284,7 @@ def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.nd
     return signs, g, np.linalg.norm(g, axis=1) > least
 
 
+@lru_cache(maxsize=16)
 def all_sectors(data: Dataset) -> tuple[np.ndarray, np.ndarray, bool]:
     """The positive and the negative extremal sectors as rows, and whether these are all."""
     found = lemma_2(data.X, data.y)
