@@ -228,7 +228,7 @@ def test_xor_from_the_worst_start_that_is_allowed(c):
     case = replace(ours.xor_case(k, c), start=start)
     checks = named(the("thm3.3").hypotheses(case))
     assert checks["explored"].slack == pytest.approx(0, abs=1e-12) and checks["explored"].holds
-    assert 0 < checks["small_start"].slack < 0.01
+    assert 0 < checks["start_within_a_step"].slack < 0.01
     for number in ("lemma3.2", "thm3.3"):
         verdict = judge(the(number), case, xor_run(case))
         assert verdict.status == "confirmed", (verdict.residual, verdict.words)
@@ -301,9 +301,9 @@ def test_xor_needs_its_points():
 def test_small_starts_are_judged_by_their_weights_if_there_are_any():
     case = ours.xor_case(25, 0.1)
     check = named(the("thm3.3").hypotheses(case))
-    assert check["small_start"].holds and check["explored"].holds is None
+    assert check["start_within_a_step"].holds and check["explored"].holds is None
     larger = replace(case.setting, init=f"gaussian:{1.01 * 0.004 / 80}")
-    assert failing("thm3.3", replace(case, setting=larger)) == ["small_start"]
+    assert failing("thm3.3", replace(case, setting=larger)) == ["start_within_a_step"]
     run = xor_run(ours.xor_case(25, 0.1, 3))
     assert judge(the("thm3.3"), case, run).status == "confirmed"  # the run knows its start
 

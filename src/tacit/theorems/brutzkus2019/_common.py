@@ -179,7 +179,7 @@ def both_classes(case: Case, place: str) -> Check:
     return by_slack("both_classes", fewest - 1, place, f"{fewest} points in the smaller class")
 
 
-def small_start(case: Case, run: Run | None, place: str) -> Check:
+def start_within_a_step(case: Case, run: Run | None, place: str) -> Check:
     """|w_0·p_i| ≤ √2η/4 for all neurons: what "with high probability" stands for.
 
     σ ≤ c_η/(16k^{3/2}) gives it with probability 1 − √(2k/π)e^{−8k} at least (Lemma B.2, E.3).
@@ -189,17 +189,17 @@ def small_start(case: Case, run: Run | None, place: str) -> Check:
         return small_sigma(case, place)
     largest = float(np.abs(start.W @ PATTERNS.T).max()) / (math.sqrt(2) * eta / 4)
     note = f"the largest |w·p| is {largest:.3g} times √2η/4"
-    return by_slack("small_start", 1 - largest, place, note)
+    return by_slack("start_within_a_step", 1 - largest, place, note)
 
 
 def small_sigma(case: Case, place: str) -> Check:
     """σ_g ≤ c_η/(16k^{3/2}), with c_η = kη."""
     name, _, sigma = (case.setting.init or "gaussian:1e-3").partition(":")
     if name != "gaussian":
-        return yes_or_no("small_start", False, place, f"the initialisation is {name}")
+        return yes_or_no("start_within_a_step", False, place, f"the initialisation is {name}")
     ratio = float(sigma) * 16 * math.sqrt(half(case)) / case.setting.lr
     note = f"σ is {ratio:.3g} times c_η/(16k^{{3/2}})"
-    return by_slack("small_start", 1 + ROUNDING - ratio, place, note)
+    return by_slack("start_within_a_step", 1 + ROUNDING - ratio, place, note)
 
 
 def gaussian(case: Case, place: str) -> Check:

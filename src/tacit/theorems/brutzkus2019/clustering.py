@@ -118,7 +118,7 @@ class ClusteringXOR(Theorem):
     where a_i(t) is the number of iterations t′ < t with y_i N(x_i) < 1; and likewise u with
     i ∈ {2, 4}. In fact w_t = w_0 + a_i(t)η x_i + α_t x₂ with α_t ∈ {0, η, −η}: so v_t·x_i = w_0·x_i
     exactly, and that is what the residual looks at. Probability: 1 − √(2k/π)e^{−8k}, that of
-    `small_start`.
+    `start_within_a_step`.
     """
 
     id = "brutzkus2019:lemma3.2"
@@ -142,7 +142,7 @@ class ClusteringXOR(Theorem):
         case = self.example()
         assert case.start is not None
         start = Network(30 * case.start.W, case.start.a)
-        return replace(case, start=start, _properties={}), "small_start"
+        return replace(case, start=start, _properties={}), "start_within_a_step"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         k = ours.half(case)
@@ -152,7 +152,7 @@ class ClusteringXOR(Theorem):
             by_slack(
                 "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
             ),
-            ours.small_start(case, run, "Lemma B.2"),
+            ours.start_within_a_step(case, run, "Lemma B.2"),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -202,7 +202,7 @@ class ClusteringXORD(Theorem):
 
     where a⁺(t) is the number of iterations t′ < t with N(x⁺) < γ. In fact
     w_t = w_0 + a⁺(t)η p_i + α_t p₂ with |α_t| ≤ η, and W_t⁺(i) = W_0⁺(i); the residual looks at
-    that. Probability: 1 − √(2k/π)e^{−8k}, that of `small_start`.
+    that. Probability: 1 − √(2k/π)e^{−8k}, that of `start_within_a_step`.
     """
 
     id = "brutzkus2019:lemma6.2"
@@ -239,7 +239,7 @@ class ClusteringXORD(Theorem):
             *ours.conv_network(case),
             *ours.xord_training(case, 1 / 410, 8),
             by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
-            ours.small_start(case, run, "Lemma E.3"),
+            ours.start_within_a_step(case, run, "Lemma E.3"),
         )
 
     def predict(self, case: Case) -> Prediction:

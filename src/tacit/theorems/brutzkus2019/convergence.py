@@ -108,7 +108,7 @@ class ConvergenceXOR(Theorem):
     iterations gradient descent is at a global minimum: y_i N(x_i) ≥ 1 for all i. There, for
     i ∈ {1, 3} and j ∈ W_0⁺(i), the angle between w_T and x_i is at most
     arccos((1−2c_η)/(1+c_η)); likewise for u with i ∈ {2, 4}. Here η = c_η/k. Probability:
-    1 − √(2k/π)e^{−8k} − 8e⁻⁸, that of `small_start` and `explored`.
+    1 − √(2k/π)e^{−8k} − 8e⁻⁸, that of `start_within_a_step` and `explored`.
     """
 
     id = "brutzkus2019:thm3.3"
@@ -145,7 +145,7 @@ class ConvergenceXOR(Theorem):
             by_slack(
                 "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
             ),
-            ours.small_start(case, run, "Lemma B.2"),
+            ours.start_within_a_step(case, run, "Lemma B.2"),
             ours.explored(room, 1 - 8 * math.exp(-8), "Lemma 3.1"),
         )
 
@@ -188,7 +188,7 @@ class ConvergenceXORD(Theorem):
 
     iterations gradient descent is at a global minimum of (4), and sign N(x) = f*(x) for all
     x ∈ {±1}^{2d}. There, for i ∈ {1, 3} and j ∈ W_0⁺(i), the angle between w_T and p_i is at most
-    arccos((γ−1−2c_η)/(γ−1+c_η)). Probability: 1 − c − 16e⁻⁸, that of `small_start` and `explored`.
+    arccos((γ−1−2c_η)/(γ−1+c_η)). Probability: 1 − c − 16e⁻⁸, that of `start_within_a_step` and `explored`.
     """
 
     id = "brutzkus2019:thm6.3"
@@ -221,7 +221,7 @@ class ConvergenceXORD(Theorem):
             *ours.conv_network(case),
             *ours.xord_training(case, 1 / 410, 8),
             by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
-            ours.small_start(case, run, "Lemma E.3"),
+            ours.start_within_a_step(case, run, "Lemma E.3"),
             ours.explored(room, 1 - 16 * math.exp(-8), "Lemma E.2, E.15, E.19"),
         )
 
