@@ -188,7 +188,8 @@ class ConvergenceXORD(Theorem):
 
     iterations gradient descent is at a global minimum of (4), and sign N(x) = f*(x) for all
     x ∈ {±1}^{2d}. There, for i ∈ {1, 3} and j ∈ W_0⁺(i), the angle between w_T and p_i is at most
-    arccos((γ−1−2c_η)/(γ−1+c_η)). Probability: 1 − c − 16e⁻⁸, that of `start_within_a_step` and `explored`.
+    arccos((γ−1−2c_η)/(γ−1+c_η)). Probability: 1 − c − 16e⁻⁸, that of `start_within_a_step` and
+    `explored`.
     """
 
     id = "brutzkus2019:thm6.3"
