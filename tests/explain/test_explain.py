@@ -93,6 +93,34 @@ def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
     assert second.hypotheses
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1e9, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+        [[1e6, 2.0], [-1e6, 2.5], [1e6, 0.01]],
+        [[1e16, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+        [[1e30, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+    ],
+)
+def test_what_may_be_rounding_refutes_nothing(X) -> None:
+    found = explain(replace(RELU, width=20), Dataset(np.array(X), np.array([1, -1, 1])), seconds=8)
+    assert "refuted" not in counts(found.worst.verdicts)
+
+
+def test_filters_are_no_neurons() -> None:
+    """Theorems about two-layer nets are asked about a convolutional one without its weights."""
+    setting = replace(RELU, model="conv_max_pool", train="first", init="gaussian:1e-3", rule="gd")
+    asked = predict(setting, load("gaussians:n=8,d=4"))
+    assert not [v.theorem.id for v in asked.verdicts if "cannot be evaluated" in v.words]
+
+
+def test_only_theorems_about_several_classes_are_asked_of_them_together() -> None:
+    found = explain(replace(RELU, width=12), load("orthogonal_classes:n=9,d=3,seed=0"))
+    assert all(verdict.theorem.several_classes for verdict in found.verdicts)
+    every = [verdict for part in found.parts for verdict in part.verdicts]
+    assert not [v.theorem.id for v in [*every, *found.verdicts] if "evaluated here" in v.words]
+
+
 def test_a_run_is_the_path_and_its_limit() -> None:
     found = find(RELU, load("orthogonal:n=8,d=2"))
     run = run_of(found)

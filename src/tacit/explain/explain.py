@@ -72,7 +72,8 @@ def explain(
     whole: tuple[Verdict, ...] = ()
     if not data.binary:
         runs = Run((), members=tuple(run_of(one) for one in found))
-        judged = judge_all(asked, case_of(setting, data, seed), runs)
+        about = [one for one in asked if one.several_classes]
+        judged = judge_all(about, case_of(setting, data, seed), runs)
         whole = tuple(verdict for verdict in judged if verdict.applies is not False)
     return Explanation(
         data,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit._types import BadInput, Dataset, Setting
+from tacit._words import near_miss
 from tacit.limit.find import drawn
 from tacit.losses import parse_loss
 from tacit.models import parse_activation, parse_model
@@ -55,6 +56,9 @@ def chosen(only: Sequence[str]) -> list[Theorem]:
     found: list[Theorem] = []
     for word in only:
         many = [one for id, one in known.items() if id.startswith(f"{word}:")]
+        if not many and ":" not in word:
+            papers = dict.fromkeys(id.partition(":")[0] for id in known)
+            raise BadInput(f"unknown paper '{word}'{near_miss(word, papers)}")
         found += many or [theorem(word)]
     return found or list(known.values())
 
@@ -67,8 +71,9 @@ def judge_all(asked: Sequence[Theorem], case: Case, run: Run | None = None) -> t
 def _careful(one: Theorem, case: Case, run: Run | None) -> Verdict:
     try:
         return judge(one, case, run)
-    except BadInput as reason:
-        words = f"It cannot be evaluated here: {reason}."
     except Exception as reason:  # of whatever a theorem of another package may raise
-        words = f"It cannot be evaluated here ({type(reason).__name__}: {reason})."
+        if case.start is not None and case.setting.model != "two_layer":
+            return _careful(one, replace(case, start=None), run)  # they are no neurons to it
+        kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
+        words = f"It cannot be evaluated here ({kind}{reason})."
     return Verdict(one, (), None, "open", None, " ".join(words.split()))

@@ -197,7 +197,9 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         if is_deep(level) and float(p[rows] @ np.abs(step)) <= NEWTON:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         u = implied
-        u[rows] = np.log(p[rows]) + step * min(1.0, MOST_CHANGE / float(np.abs(step).max()))
+        u[rows] = np.log(p[rows]) + step * (
+            MOST_CHANGE / max(float(np.abs(step).max()), MOST_CHANGE)
+        )
     return first
 
 

@@ -62,11 +62,12 @@ def explanation(found: Explanation, where: Path) -> None:
     for sentence in sentences(found):
         screen.print(escape(printable(sentence)))
     part = found.worst
-    for verdict in telling(part.verdicts, MOST_TOLD):
+    few = len(part.verdicts) <= MOST_TOLD
+    for verdict in part.verdicts if few else telling(part.verdicts, MOST_TOLD):
         style = COLOURS.get(verdict.status, "yellow")
         about = f"[{style}]{verdict.status}[/] [bold]{escape(verdict.theorem.id)}[/]"
         screen.print(f"  {about}  {escape(printable(verdict.words))}")
-    for verdict in just_fail(part.verdicts)[:MOST_NEAR]:
+    for verdict in just_fail(part.verdicts)[: 0 if few else MOST_NEAR]:
         screen.print(
             f"  [dim]just fails[/] [bold]{escape(verdict.theorem.id)}[/]  "
             f"{escape(printable(verdict.words))}"

@@ -150,6 +150,9 @@ class Theorem(ABC):
     invariances: ClassVar[frozenset[str]] = frozenset()
     """What the residual does not notice: `order` of the neurons, `scale` of the weights, a joint
     `rotation` of data and weights."""
+    several_classes: ClassVar[bool] = False
+    """Whether it also speaks of more than two classes, with a run whose members are one for each
+    class against the rest."""
     errata: ClassVar[tuple[Erratum, ...]] = ()
 
     @abstractmethod

@@ -6,10 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from tacit._types import Check
+from tacit.geometry.base import EPS
 from tacit.theorems.base import Case, Prediction, Run, Theorem
 
 Status = Literal["confirmed", "refuted", "agrees", "differs", "open", "not applicable"]
+MOST_SPREAD, MOST_ENTRIES = 1e5, 10**6
+"""Beyond that, rounding may be what breaks a promise; and up to so many entries of the data its
+directions are looked at."""
 MOST_REASONS = 2
 """Failing hypotheses that a sentence names."""
 
@@ -31,7 +37,8 @@ class Verdict:
 
     @property
     def applies(self) -> bool | None:
-        return applies(self.hypotheses)
+        """None also when no hypothesis could be evaluated."""
+        return applies(self.hypotheses) if self.hypotheses else None
 
 
 def applies(hypotheses: tuple[Check, ...]) -> bool | None:
@@ -59,9 +66,27 @@ def judge(theorem: Theorem, case: Case, run: Run | None = None) -> Verdict:
     kept = residual <= theorem.tolerance
     status: Status = "agrees" if kept else "differs"
     words = theorem.verdict(residual, prediction, run)
-    if fit:
-        status = "confirmed" if kept else "refuted"
+    if fit and kept:
+        status = "confirmed"
+    elif fit and (spread := _spread(case)) > MOST_SPREAD:
+        words += f" Sizes or directions of the points differ by {spread:.0e}: it may be rounding."
+    elif fit:
+        status = "refuted"
     return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
+
+
+def _spread(case: Case) -> float:
+    """How many times larger some points, or some directions in them, are than others."""
+    sizes = np.linalg.norm(case.view.rows, axis=1) * case.view.sizes
+    sizes = sizes[sizes > 0]
+    if len(sizes) == 0:
+        return math.inf
+    spread = float(sizes.max() / sizes.min())
+    if case.data.X.size <= MOST_ENTRIES:
+        values = np.linalg.svd(case.view.rows, compute_uv=False)
+        values = values[values > EPS * len(case.data.X) * values.max()]
+        spread = max(spread, float(values.max() / values.min()))
+    return spread
 
 
 def _can_tell(theorem: Theorem, run: Run | None) -> bool:

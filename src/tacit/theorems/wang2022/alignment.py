@@ -83,6 +83,7 @@ class Theorem1(Theorem):
     """
 
     id = "wang2022:thm1"
+    several_classes = True
     source = Source("wang2022", "Theorem 1, Proposition 6")
     summary = (
         "From small weights, every neuron that pulls the right way first turns to a direction "

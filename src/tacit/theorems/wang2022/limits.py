@@ -53,6 +53,7 @@ class _GlobalLimit(Theorem):
     needs = "limit"
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
+    several_classes = True
 
     def example(self) -> Case:
         data = load("orthogonal:n=12,d=3,seed=0")
