@@ -148,7 +148,8 @@ def test_the_command_makes_the_same_data_and_is_understood(found: Explanation, h
     assert np.array_equal(again.X, found.data.X) and np.array_equal(again.y, found.data.y)
     called, bound, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
     assert called.__name__ == "explain"
-    assert bound.arguments["width"] == BOTH.width and bound.arguments["init"] == BOTH.init
+    network = bound.arguments["network"]
+    assert network.width == BOTH.width and network.init == BOTH.init
 
 
 @pytest.mark.parametrize("text", ["xor", "hinted", "linear:n=5,d=3,margin=0.2", "xord"])

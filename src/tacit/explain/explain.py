@@ -73,8 +73,7 @@ def explain(
     if not data.binary:
         runs = Run((), members=tuple(run_of(one) for one in found))
         about = [one for one in asked if one.several_classes]
-        judged = judge_all(about, case_of(setting, data, seed), runs)
-        whole = tuple(verdict for verdict in judged if verdict.applies is not False)
+        whole = judge_all(about, case_of(setting, data, seed), runs)
     return Explanation(
         data,
         setting,

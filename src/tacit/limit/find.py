@@ -23,6 +23,8 @@ from tacit.train.initial import initial_weights
 LN10 = math.log(10)
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed where no limit can be told yet."""
+DEEPEST = {"both": -1e250, "first": -1e120}
+"""Further down squares of weights overflow; with a fixed output layer they grow like log(1/L)."""
 TELLING = -1000.0
 """log₁₀ loss from which on a path that could not be followed further may still tell its limit."""
 CERTIFY_SECONDS = 60.0
@@ -52,6 +54,11 @@ def find(
         raise BadInput(f"the flow is that of two_layer networks, not of {setting.model}")
     kind = tail_of(setting.loss)
     alpha, train = parse_activation(setting.activation), setting.train or "both"
+    if log10_loss < DEEPEST[train]:
+        raise BadInput(
+            f"--log10-loss {log10_loss:g} is beyond the flow's arithmetic; "
+            f"it must be at least {DEEPEST[train]:g}"
+        )
     W, a = start or drawn(setting, data, seed)
     _check_sizes(data.X, W)
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
@@ -59,7 +66,7 @@ def find(
     outcome, reason, found = _end(path, data, train)
     needed = perf_counter() - started
     allowed = min(seconds, max(2 * needed, needed + 2))
-    for goal in (depth for depth in DEEPER if depth < 10 * log10_loss):
+    for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
         if path.end != "reached" or outcome != "undecided":
             break
         left = allowed - (perf_counter() - started)
