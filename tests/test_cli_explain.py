@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit import Setting, load
 from tacit.cli import _run
 from tacit.theorems import Case, Prediction, Theorem, theorems
 from tacit.theorems.base import Source
@@ -142,10 +143,10 @@ class Wrong(Theorem):
     tolerance = 1e-6
 
     def example(self) -> Case:
-        raise NotImplementedError
+        return Case(load("xor"), Setting(rule="flow"))
 
     def counterexample(self) -> tuple[Case, str]:
-        raise NotImplementedError
+        return self.example(), "anything"
 
     def hypotheses(self, case, run=None):
         return (yes_or_no("anything", True, "everywhere"),)

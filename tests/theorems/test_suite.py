@@ -16,6 +16,9 @@ from tacit.theorems.common import NEEDS_A_RUN
 ALL = sorted(theorems())
 ZERO = 1e-9
 """Residual of a conclusion that holds exactly, in floating point."""
+SILENT = {"sarussi2021:thm4.1", "phuong2021:lemmaA.3"}
+"""They look at what lies between two moments, so random networks tell them nothing; the tests of
+their papers show that they can fail."""
 
 
 def those(*needs):
@@ -99,7 +102,10 @@ def test_another_run_has_one(id, rng):
     said = one.predict(case)
     spoilt = changed(one.ideal(said, case), lambda network: _disturbed(network, rng))
     residual = one.residual(said, case, spoilt)
-    assert residual is None or residual > one.tolerance
+    if id in SILENT:
+        assert residual is None
+    else:
+        assert residual is not None and residual > one.tolerance
 
 
 @pytest.mark.parametrize(

@@ -141,13 +141,14 @@ class Theorem1(Theorem):
         time = prediction.values.get("time", math.inf)
         missing, too_short = 0.0, False
         for data, one in found:
-            last = sum(moment.time <= math.log(max(time, 1e-300)) for moment in one.moments)
-            too_short = too_short or last == len(one.moments)
+            log_time = math.log(max(time, 1e-300))
+            last = sum(moment.time <= log_time for moment in one.moments)
+            too_short = too_short or one.moments[-1].time < log_time
             for k in np.flatnonzero(early.heights(one.start, data) > 0):
                 networks = (moment.network for moment in one.moments[: last + 1])
                 seen = max(cosine(net.W[k], np.sign(net.a[k]), data) for net in networks)
                 missing = max(missing, prediction.values["cosine"] - seen)
-        return None if missing > 0 and too_short and time < math.inf else missing
+        return None if missing > 0 and too_short else missing
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
         assert case.start is not None

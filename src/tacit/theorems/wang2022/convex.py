@@ -157,7 +157,7 @@ class _Numbers(Theorem):
     """
 
     needs = "data"
-    tolerance = 1e-5
+    tolerance = 1e-6
     dataset: ClassVar[str]
 
     def example(self) -> Case:
