@@ -15,6 +15,7 @@ LAYERS = [
     ("__main__",),
     ("cli",),
     ("show",),
+    ("papers",),
     ("report",),
     ("plots",),
     ("explain",),
@@ -79,6 +80,12 @@ def test_predictions_do_not_peek_at_training(path):
     for name in imports(path):
         for room in ("tacit.train", "tacit.flow.follow", "tacit.limit"):
             assert not name.startswith(room), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "papers").glob("*2*.py")), ids=lambda p: p.stem)
+def test_papers_do_not_import_papers(path):
+    shared = {"tacit.papers.base", "tacit.papers.claims"}
+    assert {name for name in imports(path) if name.startswith("tacit.papers")} <= shared
 
 
 def test_every_room_has_a_place():

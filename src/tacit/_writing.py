@@ -20,7 +20,7 @@ import numpy as np
 
 from tacit._types import BadInput
 
-MARKS = ("run.json", "limit.json", "result.json")
+MARKS = ("run.json", "limit.json", "result.json", "claims.json")
 """A folder of ours holds one of these, which says what kind it is."""
 
 

@@ -25,6 +25,7 @@ import tacit.cli.train
 import tacit.cli.limit
 import tacit.cli.certify
 import tacit.cli.verify
+import tacit.cli.reproduce
 import tacit.cli.lists
 # isort: on
 

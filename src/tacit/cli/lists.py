@@ -9,13 +9,13 @@ from tacit.cli._app import app, print_json
 
 @app.command(name="list")
 def list_(
-    what: Literal["data", "properties", "theorems", "measures", "initialisations"],
+    what: Literal["data", "properties", "theorems", "figures", "measures", "initialisations"],
     /,
     *,
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """What there is: generators of data, properties, theorems, measures, initialisations.
+    """What there is: generators of data, properties, theorems, figures, measures, initialisations.
 
     Parameters
     ----------

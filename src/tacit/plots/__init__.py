@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tacit._io import write_file
 from tacit._types import BadInput
@@ -55,6 +58,43 @@ def explanation_pictures(part: Part) -> dict[str, bytes]:
     from tacit.plots.explain import pictures
 
     return pictures(part)
+
+
+def new_figure(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any
+) -> tuple[Figure, np.ndarray]:
+    """An empty figure and its panels (rows × columns); `size` is in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size or (4.6 * columns, 4.0 * rows), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def under(figure: Figure, text: str) -> None:
+    """Write a text under the panels, its lines broken at the figure's width."""
+    letters = int(15.5 * figure.get_figwidth())
+    lines = [line for row in text.splitlines() for line in textwrap.wrap(row, letters)]
+    figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))
+    figure.supxlabel(
+        "\n".join(lines),
+        x=0.01,
+        ha="left",
+        size=8,
+        color="0.25",
+        linespacing=1.35,
+        parse_math=False,
+    )
+
+
+def picture(figure: Figure, ending: str) -> bytes:
+    """The figure as a file; the same figure gives the same bytes."""
+    import matplotlib
+
+    whole = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "tacit"}):
+        nothing = {"svg": {"Date": None}, "png": {"Software": None}}.get(ending)
+        figure.savefig(whole, format=ending, dpi=110, metadata=nothing)
+    return whole.getvalue()
 
 
 def _write(figure: Figure, path: Path, force: bool) -> None:

@@ -20,4 +20,5 @@ from tacit.show.explain import (
 from tacit.show.geometry import geometry, geometry_as_json
 from tacit.show.limit import limit, limit_as_json, limit_progress
 from tacit.show.lists import items, table_of_items
+from tacit.show.papers import reproduced, reproduction_progress
 from tacit.show.run import progress, run

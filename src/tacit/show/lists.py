@@ -31,6 +31,13 @@ def items(what: str) -> list[dict[str, Any]]:
             {"name": t.id, "place": " ".join(t.source), "needs": t.needs, "summary": t.summary}
             for t in theorems().values()
         ]
+    if what == "figures":
+        from tacit.papers import artefacts
+
+        return [
+            {"name": one.id, "place": one.place, "summary": one.title}
+            for one in artefacts().values()
+        ]
     if what == "measures":
         from tacit.measures import MEASURES
 

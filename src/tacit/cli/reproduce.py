@@ -1,0 +1,74 @@
+"""`tacit reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit._types import BadInput
+from tacit.cli._app import app, print_json
+
+
+@app.command
+def reproduce(
+    *figures: str,
+    quick: bool = False,
+    set: tuple[str, ...] = (),
+    seed: int | None = None,
+    out: Path = Path("figures"),
+    again: bool = False,
+    json: bool = False,
+) -> int:
+    """Figures and tables of the papers: each with its claims, the paper's numbers and ours.
+
+    What was made earlier with the same settings is not made again, so an interrupted run goes on
+    where it was. Exit code 1 when a claim does not hold.
+
+    Parameters
+    ----------
+    figures
+        Ids such as `phuong2021:fig1`, a whole paper such as `phuong2021`, or `all`; see
+        `tacit list figures`. MNIST is read from the folder in TACIT_DATA.
+    quick
+        Smaller sizes, seconds instead of minutes; what was shrunk is said.
+    set
+        NAME=VALUE: another value for a setting; may be repeated.
+    seed
+        Another seed than the one of the figure.
+    out
+        The folder that gets a folder for each figure: picture (PNG, SVG), data, claims.
+    again
+        Make it again even if it is there.
+    json
+        One JSON object on standard output.
+    """
+    if not figures:
+        raise BadInput(
+            "name a figure such as phuong2021:fig1, a paper, or all; see `tacit list figures`"
+        )
+    from tacit import show
+    from tacit.papers import choose
+    from tacit.papers.run import reproduce as make
+    from tacit.papers.run import values_of
+
+    chosen = choose(figures)
+    given = [*set, *([] if seed is None else [f"seed={seed}"])]
+    settings = [one.choose(quick, **values_of(one, given)) for one in chosen]
+    found = []
+    with show.reproduction_progress(len(chosen), hidden=json) as progress:
+        for done, (one, values) in enumerate(zip(chosen, settings, strict=True)):
+
+            def tell(words: str, done: int = done, id: str = one.id) -> None:
+                progress(done, f"{id}: {words}")
+
+            tell("")
+            found.append(make(one, values, out, tell, again))
+            if not json:
+                show.reproduced(found[-1])
+    if json:
+        print_json(
+            {
+                "claims": [claim for one in found for claim in one.claims],
+                "figures": [{**one.about, "folder": str(one.folder)} for one in found],
+            }
+        )
+    return int(not all(one.all_hold for one in found))

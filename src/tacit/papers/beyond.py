@@ -1,0 +1,7 @@
+"""beyond."""
+
+from __future__ import annotations
+
+from tacit.papers.base import Paper
+
+PAPER = Paper("beyond")

@@ -1,0 +1,7 @@
+"""lyu2021."""
+
+from __future__ import annotations
+
+from tacit.papers.base import Paper
+
+PAPER = Paper("lyu2021")

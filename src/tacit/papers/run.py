@@ -1,0 +1,165 @@
+"""Make an artefact, and keep it in a folder of its own: picture, data and claims."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import tacit
+from tacit._io import npz_bytes, open_regular, write_folder
+from tacit._json import plain
+from tacit._types import BadInput
+from tacit._words import near_miss
+from tacit.papers.base import Artefact, Settings, Tell, entries
+from tacit.plots import picture, under
+
+CLAIMS = "claims.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One artefact as it was made, now or earlier."""
+
+    artefact: Artefact
+    folder: Path
+    about: dict[str, Any]
+    """What `claims.json` holds."""
+    cached: bool
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        return self.about["claims"]
+
+    @property
+    def all_hold(self) -> bool:
+        return all(claim["holds"] for claim in self.claims)
+
+
+def reproduce(
+    artefact: Artefact, settings: Settings, out: Path, tell: Tell, again: bool = False
+) -> Reproduction:
+    """Make it, or read it where it was made earlier with the same settings and code."""
+    folder = out / f"{artefact.key}-{artefact.name}"
+    mark = _mark(artefact, settings)
+    if not again and (about := read(folder)) is not None and about.get("mark") == mark:
+        return Reproduction(artefact, folder, about, cached=True)
+    begun = time.perf_counter()
+    result = artefact.make(settings, tell)
+    departures = [*_departures(settings), *result.departures]
+    about = plain(
+        {
+            "id": artefact.id,
+            "title": artefact.title,
+            "place": artefact.place,
+            "claims": [
+                {"figure": artefact.id, **asdict(claim), "departures": departures}
+                for claim in result.claims
+            ],
+            "departures": departures,
+            "settings": [entry._asdict() for entry in entries(settings)],
+            "seconds": time.perf_counter() - begun,
+            "tacit": tacit.__version__,
+            "python": platform.python_version(),
+            "mark": mark,
+        }
+    )
+    under(result.figure, caption(about))
+    files = {
+        CLAIMS: json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False).encode(),
+        "figure.png": picture(result.figure, "png"),
+        "figure.svg": picture(result.figure, "svg"),
+        "data.npz": npz_bytes(result.data),
+    }
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    write_folder(folder, files, force=folder.exists())
+    return Reproduction(artefact, folder, about, cached=False)
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """What an earlier run wrote there; None where there is nothing of ours, or not all of it."""
+    if not all((folder / name).is_file() for name in (CLAIMS, "figure.png", "figure.svg")):
+        return None
+    try:
+        with open_regular(folder / CLAIMS, 10**7) as file:
+            about = json.loads(file.read())
+        return about if isinstance(about, dict) and about["claims"] is not None else None
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+def caption(about: dict[str, Any]) -> str:
+    """What stands under the picture: the claims, and whether they hold."""
+    lines = [f"{about['id']} ({about['place']})"]
+    lines += [f"{'✓' if c['holds'] else '✗'} {c['text']}: {words(c)}" for c in about["claims"]]
+    return "\n".join(lines)
+
+
+def words(claim: dict[str, Any]) -> str:
+    """The paper's number and ours, in a few words."""
+    said = f"{number(claim['ours'])}, paper {number(claim['paper'])}"
+    if claim["interval"] is not None:
+        low, high = claim["interval"]
+        said += f" (99% interval {number(low)} … {number(high)})"
+    return said
+
+
+def number(value: float | str | None) -> str:
+    if value is None:
+        return "unbounded"
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _departures(settings: Settings) -> Sequence[str]:
+    said = []
+    for entry in entries(settings):
+        if entry.value != entry.default:
+            whose = "ours in full" if entry.ours else "paper"
+            said.append(f"{entry.name} = {entry.value} ({whose}: {entry.default})")
+        elif entry.ours and entry.name != "seed":
+            said.append(f"{entry.name} = {entry.value}: ours, {entry.place}")
+    return said
+
+
+def _mark(artefact: Artefact, settings: Settings) -> str:
+    """Changes when the settings, the paper's file or the version do."""
+    source = Path(import_module(artefact.make.__module__).__file__ or "").read_bytes()
+    words = json.dumps(plain(asdict(settings)), sort_keys=True)
+    whole = f"{artefact.id} {tacit.__version__} {words} ".encode() + source
+    return hashlib.sha256(whole).hexdigest()
+
+
+def values_of(artefact: Artefact, texts: Sequence[str]) -> dict[str, Any]:
+    """Settings written as NAME=VALUE, with the type that the setting has."""
+    kinds = {entry.name: entry.default for entry in entries(artefact.settings())}
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"--set {text}: write NAME=VALUE")
+        if name not in kinds:
+            raise BadInput(f"{artefact.id} has no setting '{name}'{near_miss(name, kinds)}")
+        values[name] = _value(artefact.id, name, value, kinds[name])
+    return values
+
+
+def _value(id: str, name: str, text: str, like: Any) -> Any:
+    """The text as the type of `like`; the entries of a tuple are separated by commas."""
+    if isinstance(like, tuple):
+        parts = [part for part in text.split(",") if part]
+        return tuple(_value(id, name, part, like[0]) for part in parts)
+    kind = type(like)
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+        return kind(text)
+    except (ValueError, KeyError):
+        raise BadInput(
+            f"--set {name}={text}: {id} has {name} = {like!r}; write a value of that kind"
+        ) from None

@@ -1,0 +1,7 @@
+"""sarussi2021."""
+
+from __future__ import annotations
+
+from tacit.papers.base import Paper
+
+PAPER = Paper("sarussi2021")
