@@ -130,7 +130,8 @@ class Setting:
     """v of an output layer that is fixed at ±v."""
     loss: str = "logistic"
     """`logistic` or `exponential` (the mean; with `:sum` the sum), `hinge` (the sum), or `hinge:G`
-    (brutzkus2019 (4): confidence G for y = +1 and 1 for y = −1, the mean of each class)."""
+    (brutzkus2019 (4): confidence G for y = +1 and 1 for y = −1, the mean of each class). Networks
+    with an output for each class have `softmax`."""
     rule: str = "gd"
     """`gd`, `sgd` or `adam`; `flow` is gradient flow, which `tacit limit` follows."""
     lr: float = 0.1

@@ -228,6 +228,10 @@ def parse_loss(text: str) -> Loss:
         raise BadInput(f"loss '{text}': write hinge, or hinge:G with a number G ≥ 1") from None
 
 
+SOFTMAX = "softmax"
+"""The loss of networks with one output for each class; it is no function of margins."""
+
+
 def softmax_cross_entropy(outputs: jax.Array, labels: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The mean over i of −log softmax(outputs_i)[label_i], and its gradient in the outputs."""
     log_p = jax.nn.log_softmax(outputs, axis=1)

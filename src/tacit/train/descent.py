@@ -17,7 +17,7 @@ import optax
 from tacit._jax import jax, jnp
 from tacit._types import BadInput, Setting
 from tacit._words import near_miss
-from tacit.losses import Loss, parse_loss
+from tacit.losses import SOFTMAX, Loss, parse_loss, softmax_cross_entropy
 from tacit.models import Model, Params, parse_activation, parse_model
 from tacit.train import stop as stops
 from tacit.train.stop import Stop, parse_stop
@@ -30,7 +30,8 @@ class Descent:
     """Everything about the training that the compiled code depends on."""
 
     model: Model
-    loss: Loss
+    loss: Loss | None
+    """None is the cross-entropy of the softmax of several outputs; labels are then 0, …, K−1."""
     rule: str
     scaled: bool
     """Step size lr / loss."""
@@ -65,6 +66,8 @@ def parse_descent(setting: Setting, n: int) -> Descent:
         raise BadInput(
             f"unknown step '{setting.step}'{near_miss(setting.step, ('constant', 'scaled'))}"
         )
+    if setting.step == "scaled" and setting.loss == SOFTMAX:
+        raise BadInput("--step scaled goes with a loss of margins, not with softmax")
     if setting.step == "scaled" and setting.rule != "gd":
         raise BadInput(f"--step scaled goes with --rule gd, not {setting.rule}")
     batch = setting.batch
@@ -76,7 +79,7 @@ def parse_descent(setting: Setting, n: int) -> Descent:
         raise BadInput(f"--train {setting.train} must be 'both' or 'first'")
     return Descent(
         model=parse_model(setting.model, parse_activation(setting.activation), setting.train),
-        loss=parse_loss(setting.loss),
+        loss=None if setting.loss == SOFTMAX else parse_loss(setting.loss),
         rule=setting.rule,
         scaled=setting.step == "scaled",
         batch={"gd": None, "sgd": batch or 1, "adam": batch}[setting.rule],
@@ -174,10 +177,9 @@ def _epoch(
 
 
 def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
-    model, loss, params = descent.model, descent.loss, state.params
-    q = y * model(params, X)
-    g = loss.scaled_output_gradient(q, y) if descent.scaled else loss.output_gradient(q, y)
-    gradient = model.gradient(params, X, g)
+    model, params = descent.model, state.params
+    f = model(params, X)
+    gradient = model.gradient(params, X, _output_gradient(descent, f, y))
     optimizer = state.optimizer
     if descent.rule == "adam":
         trained = model.trained(params)
@@ -186,15 +188,34 @@ def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Ar
     else:
         params = jax.tree.map(lambda p, dp: p - lr * dp, params, gradient)
     # While the outputs are finite, the steps count: the count ends at the step that broke them.
-    count = jnp.where(jnp.all(jnp.isfinite(q)), 1, 0)
+    count = jnp.where(jnp.all(jnp.isfinite(f)), 1, 0)
     return state._replace(params=params, optimizer=optimizer, step=state.step + count)
+
+
+def _output_gradient(descent: Descent, f: jax.Array, y: jax.Array) -> jax.Array:
+    """∂L/∂f(x_i); ∂log L/∂f(x_i) where the step is scaled."""
+    if descent.loss is None:
+        return softmax_cross_entropy(f, y)[1]
+    q = y * f
+    if descent.scaled:
+        return descent.loss.scaled_output_gradient(q, y)
+    return descent.loss.output_gradient(q, y)
+
+
+def _margins(descent: Descent, f: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """How far each point is on its right side, and the log loss."""
+    if descent.loss is not None:
+        q = y * f
+        return q, descent.loss.log_total(q, y)
+    own = jnp.arange(f.shape[1]) == y[:, None]
+    best_other = jnp.max(f, axis=1, where=~own, initial=-jnp.inf)
+    return jnp.sum(f * own, axis=1) - best_other, jnp.log(softmax_cross_entropy(f, y)[0])
 
 
 def _look(descent: Descent, state: State, X: jax.Array, y: jax.Array) -> State:
     """Apply the stop rules to the weights as they are."""
     stop, params = descent.stop, state.params
-    q = y * descent.model(params, X)
-    log_loss = descent.loss.log_total(q, y)
+    q, log_loss = _margins(descent, descent.model(params, X), y)
     better = log_loss < state.best
     stale = jnp.where(better, 0, state.stale + 1)
     status = state.status

@@ -21,6 +21,9 @@ from tacit.train.initial import initial_weights
 
 Weights = dict[str, np.ndarray]
 
+ROWS = 1000
+"""Points that outputs are computed of at once: the layers of image networks are large."""
+
 
 @dataclass(frozen=True, eq=False)
 class Many:
@@ -49,9 +52,16 @@ class Many:
 
     def outputs(self, X: np.ndarray, t: int = -1) -> np.ndarray:
         """f(x) of every member: members × n (× classes)."""
-        points = jnp.asarray(X)
         return np.stack(
-            [np.asarray(_outputs(self.model, self.member(i, t), points)) for i in range(self.size)]
+            [
+                np.concatenate(
+                    [
+                        np.asarray(_outputs(self.model, weights, X[first : first + ROWS]))
+                        for first in range(0, len(X), ROWS)
+                    ]
+                )
+                for weights in (self.member(i, t) for i in range(self.size))
+            ]
         )
 
     @property
@@ -66,15 +76,18 @@ def train_many(
     seeds: Sequence[int],
     at: Sequence[int] = (),
     start_at: Mapping[str, np.ndarray] | None = None,
+    single: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Many:
     """Train a network for every seed; on the one data set, or each on its own.
 
     `at` are epochs at which weights are kept besides the last (0 is the start). `start_at` gives
-    the initial weights, members × shape of each part, in place of the setting's. `progress` is
+    the initial weights, members × shape of each part, in place of the setting's. `single` computes
+    in float32, as image networks are trained. `progress` is
     called with the number of members that are done and their number. Nothing is raised when a
     member diverges: its outcome says so, and its weights are those of the last good epoch.
     """
+    real = np.float32 if single else np.float64
     sets = [data] * len(seeds) if isinstance(data, Dataset) else list(data)
     if len(sets) != len(seeds) or not sets:
         raise BadInput(f"{len(sets)} data sets for {len(seeds)} seeds; there must be one for each")
@@ -89,9 +102,10 @@ def train_many(
             )
         else:
             weights = {part: array[i] for part, array in start_at.items()}
-        state = start(descent, weights)
-        X, y = jnp.asarray(points.X), jnp.asarray(points.y, jnp.float64)
-        lr, number = jnp.asarray(setting.lr, jnp.float64), jnp.asarray(seed, jnp.int64)
+        state = start(descent, {part: array.astype(real) for part, array in weights.items()})
+        X = jnp.asarray(points.X, real)
+        y = jnp.asarray(points.y, np.int64 if descent.loss is None else real)
+        lr, number = jnp.asarray(setting.lr, real), jnp.asarray(seed, jnp.int64)
         for t, moment in enumerate(moments):
             state = advance(descent, state, X, y, number, lr, jnp.asarray(moment, jnp.int64))
             kept[t].append({part: np.asarray(array) for part, array in state.params.items()})

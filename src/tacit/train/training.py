@@ -67,6 +67,11 @@ def train(
     if not 0 < setting.output_weight < float("inf"):
         raise BadInput(f"--output-weight {setting.output_weight} must be a positive number")
     descent = parse_descent(setting, data.n)
+    if descent.loss is None:
+        raise BadInput(
+            "the loss 'softmax' needs a network with an output for each class; `tacit.train."
+            "train_many` trains those"
+        )
     shapes = descent.model.shapes(data.d, setting.width)
     if setting.init is None:
         setting = replace(setting, init=default_init(descent.model, data.d, setting.width))
@@ -251,6 +256,7 @@ class _Member:
 
     def measure(self) -> dict[str, Value]:
         params = {part: np.asarray(array) for part, array in self.state.params.items()}
+        assert self.descent.loss is not None
         snapshot = Snapshot(self.descent.model, self.descent.loss, params, self.data)
         if not np.isfinite(snapshot.q).all():
             raise self._diverged()
