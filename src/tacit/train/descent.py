@@ -18,7 +18,8 @@ from tacit._jax import jax, jnp
 from tacit._types import BadInput, Setting
 from tacit._words import near_miss
 from tacit.losses import SOFTMAX, Loss, parse_loss, softmax_cross_entropy
-from tacit.models import Model, Params, parse_activation, parse_model
+from tacit.models import Model, Params, TwoLayer, parse_activation, parse_model
+from tacit.train import blocked
 from tacit.train import stop as stops
 from tacit.train.stop import Stop, parse_stop
 
@@ -165,15 +166,27 @@ def _epoch(
     if descent.batch is None:
         return _step(descent, state, X, y, lr)
     order = jax.random.permutation(key, n)  # without replacement
-    whole = n // descent.batch * descent.batch
+    in_blocks = descent.rule == "sgd" and blocked.pays(descent.model, descent.batch, X.shape[1])
+    size = blocked.BLOCK if in_blocks else descent.batch
+    whole = n // size * size
+    steps = _block if in_blocks else _step
 
-    def batch_step(state: State, rows: jax.Array) -> tuple[State, None]:
-        return _step(descent, state, X[rows], y[rows], lr), None
+    def some(state: State, rows: jax.Array) -> tuple[State, None]:
+        return steps(descent, state, X[rows], y[rows], lr), None
 
-    state, _ = jax.lax.scan(batch_step, state, order[:whole].reshape(-1, descent.batch))
+    state, _ = jax.lax.scan(some, state, order[:whole].reshape(-1, size))
     if whole < n:
-        state, _ = batch_step(state, order[whole:])
+        state, _ = some(state, order[whole:])
     return state
+
+
+def _block(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
+    """As many steps as there are rows, with one example each."""
+    model, loss = descent.model, descent.loss
+    assert isinstance(model, TwoLayer) and loss is not None
+    moved = blocked.block(model, loss, state.params["W"], state.params["a"], X, y, lr)
+    params = {"W": moved.W, "a": moved.a}
+    return state._replace(params=params, step=state.step + moved.finite)
 
 
 def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
