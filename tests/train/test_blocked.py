@@ -10,18 +10,20 @@ from tacit.models import TwoLayer
 from tacit.train import train_many
 from tacit.train.blocked import block
 
+LR = 1e-3
+
 
 @pytest.mark.parametrize("train", ["first", "both"])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "exponential"])
 def test_a_block_is_as_many_plain_steps(train, loss, rng):
     model, loss = TwoLayer(alpha=0.2, train=train), parse_loss(loss)
     X, y = rng.standard_normal((37, 60)), rng.choice([-1.0, 1.0], 37)
-    params = {"W": jnp.asarray(0.1 * rng.standard_normal((8, 60))), "a": jnp.ones(8)}
-    moved = block(model, loss, params["W"], params["a"], jnp.asarray(X), jnp.asarray(y), 0.05)
+    params = {"W": jnp.asarray(0.01 * rng.standard_normal((8, 60))), "a": jnp.ones(8)}
+    moved = block(model, loss, params["W"], params["a"], jnp.asarray(X), jnp.asarray(y), LR)
     for x, label in zip(X[:, None], y[:, None], strict=True):
         g = loss.output_gradient(label * model(params, x), label)
         step = model.gradient(params, jnp.asarray(x), g)
-        params = {part: params[part] - 0.05 * step[part] for part in params}
+        params = {part: params[part] - LR * step[part] for part in params}
     np.testing.assert_allclose(moved.W, params["W"], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(moved.a, params["a"], rtol=1e-12, atol=1e-13)
     assert moved.finite == 37

@@ -6,9 +6,12 @@ one data set or on one each, and keeps their weights at the epochs that were ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,11 +19,17 @@ from tacit._jax import jax, jnp
 from tacit._types import BadInput, Dataset, Setting
 from tacit.models import Model
 from tacit.train import stop as stops
-from tacit.train.descent import advance, parse_descent, start
+from tacit.train.descent import Descent, advance, parse_descent, start
 from tacit.train.initial import initial_weights
+from tacit.train.lanes import Lanes, Pool, pool, size_of_block
+from tacit.train.lanes import advance as advance_lanes
 
 Weights = dict[str, np.ndarray]
 
+T = TypeVar("T")
+
+PIECE = 1000
+"""Epochs after which members that have ended leave the lanes."""
 ROWS = 1000
 """Points that outputs are computed of at once: the layers of image networks are large."""
 
@@ -93,34 +102,121 @@ def train_many(
         raise BadInput(f"{len(sets)} data sets for {len(seeds)} seeds; there must be one for each")
     descent = parse_descent(setting, sets[0].n)
     moments = sorted({*(int(t) for t in at if 0 <= t < epochs), epochs})
-    kept: list[list[dict[str, Any]]] = [[] for _ in moments]
-    reached, outcomes = [], []
-    for i, (seed, points) in enumerate(zip(seeds, sets, strict=True)):
-        if start_at is None:
-            weights = initial_weights(
+    if start_at is None:
+        drawn = [
+            initial_weights(
                 descent.model, points.d, setting.width, setting.init, seed, setting.output_weight
             )
-        else:
-            weights = {part: array[i] for part, array in start_at.items()}
-        state = start(descent, {part: array.astype(real) for part, array in weights.items()})
-        X = jnp.asarray(points.X, real)
-        y = jnp.asarray(points.y, np.int64 if descent.loss is None else real)
-        lr, number = jnp.asarray(setting.lr, real), jnp.asarray(seed, jnp.int64)
-        for t, moment in enumerate(moments):
-            state = advance(descent, state, X, y, number, lr, jnp.asarray(moment, jnp.int64))
-            kept[t].append({part: np.asarray(array) for part, array in state.params.items()})
-        reached.append(int(state.epoch))
-        outcomes.append(stops.OUTCOMES[int(state.status)])
-        if progress:
-            progress(i + 1, len(sets))
+            for seed, points in zip(seeds, sets, strict=True)
+        ]
+        begin = {part: np.stack([one[part] for one in drawn]) for part in drawn[0]}
+    else:
+        begin = dict(start_at)
+    begin = {part: np.asarray(array, real) for part, array in begin.items()}
+    tell = progress or (lambda done, of: None)
+    common = None if single else pool(descent, sets)
+    if common is not None:
+        kept, reached, status = _in_lanes(descent, common, begin, setting.lr, moments, tell)
+        broken = np.flatnonzero(status == stops.DIVERGED)
+    else:
+        kept = {p: np.empty((len(moments), *array.shape), real) for p, array in begin.items()}
+        reached, status = np.zeros((2, len(sets)), np.int64)
+        broken = np.arange(len(sets))
+    _one_by_one(
+        descent, setting.lr, sets, seeds, begin, moments, (kept, reached, status), broken, tell
+    )
     return Many(
         model=descent.model,
         seeds=tuple(int(seed) for seed in seeds),
         at=np.array(moments),
-        weights={part: np.array([[m[part] for m in row] for row in kept]) for part in kept[0][0]},
-        epochs=np.array(reached),
-        outcomes=tuple(outcomes),
+        weights=kept,
+        epochs=reached,
+        outcomes=tuple(stops.OUTCOMES[int(code)] for code in status),
     )
+
+
+def _one_by_one(
+    descent: Descent,
+    lr: float,
+    sets: Sequence[Dataset],
+    seeds: Sequence[int],
+    begin: Weights,
+    moments: Sequence[int],
+    results: tuple[Weights, np.ndarray, np.ndarray],
+    members: np.ndarray,
+    tell: Callable[[int, int], None],
+) -> None:
+    """Train these members on their own and write into the arrays of all."""
+    kept, reached, status = results
+    real = next(iter(begin.values())).dtype
+
+    def one(i: int) -> None:
+        state = start(descent, {part: array[i] for part, array in begin.items()})
+        X = jnp.asarray(sets[i].X, real)
+        y = jnp.asarray(sets[i].y, np.int64 if descent.loss is None else real)
+        numbers = jnp.asarray(seeds[i], jnp.int64), jnp.asarray(lr, real)
+        for t, moment in enumerate(moments):
+            state = advance(descent, state, X, y, *numbers, jnp.asarray(moment, jnp.int64))
+            for part, array in state.params.items():
+                kept[part][t, i] = array
+        reached[i], status[i] = int(state.epoch), int(state.status)
+
+    for done, _ in enumerate(_on_all_cores(one, members.tolist()), start=1):
+        tell(done, len(members))
+
+
+def _in_lanes(
+    descent: Descent,
+    common: Pool,
+    begin: Weights,
+    lr: float,
+    moments: Sequence[int],
+    tell: Callable[[int, int], None],
+) -> tuple[Weights, np.ndarray, np.ndarray]:
+    """Train all members side by side; those that end make room for others after every piece."""
+    members = len(begin["a"])
+    W, a = np.moveaxis(begin["W"], 0, -1).swapaxes(0, 1).copy(), begin["a"].T.copy()
+    epoch, stale = np.zeros((2, members), np.int64)
+    status, best = np.full(members, stops.RUNNING), np.full(members, np.inf)
+    arrays = W, a, epoch, status, best, stale
+    fixed = jnp.asarray(common.patches), jnp.asarray(common.labels)
+    size = size_of_block(W.shape[1])
+    kept = {part: np.empty((len(moments), *array.shape)) for part, array in begin.items()}
+
+    def block(chosen: np.ndarray, until: int) -> None:
+        padded = np.resize(chosen, size)
+        lanes = Lanes(*(jnp.asarray(array[..., padded]) for array in arrays))
+        weights = jnp.asarray(common.weights[:, padded])
+        numbers = jnp.asarray(lr), jnp.asarray(until, jnp.int64)
+        moved = advance_lanes(descent, common.examples, lanes, *fixed, weights, *numbers)
+        for array, new in zip(arrays, moved, strict=True):
+            array[..., chosen] = np.asarray(new)[..., : len(chosen)]
+
+    for t, moment in enumerate(moments):
+        while (going := np.flatnonzero((status == stops.RUNNING) & (epoch < moment))).size:
+            until = min(int(epoch[going].min()) + PIECE, moment)
+            blocks = [going[first : first + size] for first in range(0, len(going), size)]
+            for _ in _on_all_cores(partial(block, until=until), blocks):
+                tell(int((status != stops.RUNNING).sum()), members)
+        kept["W"][t], kept["a"][t] = np.moveaxis(W, -1, 0).swapaxes(1, 2), a.T
+    return kept, epoch, status
+
+
+def _on_all_cores(work: Callable[[T], None], items: Sequence[T]) -> Iterator[None]:
+    """Do the work for all items; compiled code of several threads runs at the same time."""
+    if not items:
+        return
+    work(items[0])  # alone: it may have to compile
+    yield
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        tasks = [threads.submit(work, item) for item in items[1:]]
+        try:
+            for task in as_completed(tasks):
+                task.result()
+                yield
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
 
 
 _outputs = jax.jit(lambda model, params, X: model(params, X), static_argnums=0)
