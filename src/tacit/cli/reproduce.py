@@ -35,7 +35,8 @@ def reproduce(
     seed
         Another seed than the one of the figure.
     out
-        The folder that gets a folder for each figure: picture (PNG, SVG), data, claims.
+        The folder that gets a folder for each figure (PNG, SVG, data, claims), a page for each
+        paper and a gallery.
     again
         Make it again even if it is there.
     json
@@ -47,6 +48,7 @@ def reproduce(
         )
     from tacit import show
     from tacit.papers import choose
+    from tacit.papers.pages import write_pages
     from tacit.papers.run import reproduce as make
     from tacit.papers.run import values_of
 
@@ -64,6 +66,7 @@ def reproduce(
             found.append(make(one, values, out, tell, again))
             if not json:
                 show.reproduced(found[-1])
+    write_pages(out)
     if json:
         print_json(
             {

@@ -115,6 +115,11 @@ class Artefact:
     def id(self) -> str:
         return f"{self.key}:{self.name}"
 
+    @property
+    def folder(self) -> str:
+        """The name of the folder that holds it."""
+        return f"{self.key}-{self.name}"
+
     def choose(self, quick: bool, **changes: Any) -> Settings:
         """Its settings: the paper's, shrunk, changed."""
         known = [f.name for f in fields(self.settings)]

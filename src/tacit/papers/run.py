@@ -46,7 +46,7 @@ def reproduce(
     artefact: Artefact, settings: Settings, out: Path, tell: Tell, again: bool = False
 ) -> Reproduction:
     """Make it, or read it where it was made earlier with the same settings and code."""
-    folder = out / f"{artefact.key}-{artefact.name}"
+    folder = out / artefact.folder
     mark = _mark(artefact, settings)
     if not again and (about := read(folder)) is not None and about.get("mark") == mark:
         return Reproduction(artefact, folder, about, cached=True)

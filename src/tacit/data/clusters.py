@@ -1,0 +1,19 @@
+"""Points in groups: k-means."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.data._registry import require
+
+STARTS = 10
+"""Random starts of k-means; the best end counts."""
+
+
+def cluster_centres(points: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
+    """The k centres (k × d) that k-means finds for the rows of `points`."""
+    from sklearn.cluster import KMeans
+
+    require(1 <= k <= len(points), f"{k} centres of {len(points)} points: 1 … {len(points)}")
+    found = KMeans(k, n_init=STARTS, random_state=seed).fit(np.asarray(points, dtype=np.float64))
+    return np.asarray(found.cluster_centers_)

@@ -1,0 +1,118 @@
+"""The figures of brutzkus2019: claims that fail where they must, and other routes to the same."""
+
+import numpy as np
+import pytest
+
+from tacit._types import BadInput
+from tacit.data import load
+from tacit.data.kinds import LABELS, POINTS, kind_probabilities
+from tacit.papers import brutzkus2019 as paper
+from tacit.theorems.base import Network
+from tacit.theorems.brutzkus2019 import _common as theory
+from tacit.theorems.brutzkus2019._descent import descend
+from tacit.theorems.brutzkus2019.small import decoyed
+
+
+def claims(name, **changes):
+    artefact = paper.PAPER.artefacts[name]
+    made = artefact.make(artefact.choose(quick=True, **changes), lambda words: None)
+    return {claim.id: claim for claim in made.claims}, made
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_small_networks_fail_for_any_seed(seed):
+    found, _ = claims("fig2", seed=seed, runs=150)
+    assert all(claim.holds for claim in found.values())
+
+
+def test_a_large_start_does_not_cluster():
+    found, _ = claims("fig2", sigma_share=1e4, runs=50)
+    assert not found["clustered"].holds
+
+
+def test_what_is_said_of_wide_networks_is_false_of_small_ones():
+    found, _ = claims("fig3", k=2, large_runs=60, runs=60)
+    assert not found["large"].holds and not found["small"].holds
+
+
+def test_the_order_of_confidences_matters():
+    found, _ = claims("fig5", gammas=(5.0, 1.0), runs=40, channels=(8, 20))
+    assert not found["better"].holds
+
+
+def test_training_is_that_of_the_proof():
+    """Gradient descent on all points against (7) and (8) on one point of each label."""
+    ends = paper._train_decoy(load("xord_decoy"), 3, 1 / 41, 8.0, 10000, [3, 4, 5])
+    start, end = ends.many.weights["W"]
+    for i, a in enumerate(ends.many.weights["a"][0]):
+        goals = np.array([8.0, 1.0])
+        eta = 1 / 41 / 3
+        path = descend(
+            Network(start[i], a), theory.DIVERSE, theory.DIVERSE_LABELS, goals, eta, 10000
+        )
+        np.testing.assert_allclose(end[i], path[-1].W, atol=1e-9)
+        assert bool(ends.decoyed[i]) == decoyed(path[-1], 8.0)
+        assert bool(ends.fits[i]) == (len(path) - 1 == ends.many.epochs[i])
+
+
+def test_the_exact_test_error_is_that_of_a_large_sample():
+    artefact = paper.PAPER.artefacts["fig1"]
+    s = artefact.choose(quick=True, runs=6)
+    exact = paper._train_xord(s, 4, 5.0, 7, "uniform", 6, lambda words: None).test_error
+    p = kind_probabilities(7, s.p_plus, s.p_minus, "uniform")
+    sample = load(f"xord:n=20000,d=7,p_plus={s.p_plus},p_minus={s.p_minus},seed=5")
+    rng = np.random.default_rng([s.seed, 4])
+    rows = np.hstack([rng.choice(15, (6, 6), p=np.where(LABELS == y, p, 0)) for y in (1, -1)])
+    for i, seed in enumerate(paper._seeds(s, 6)):
+        start = np.random.default_rng(seed).standard_normal((4, 2)) * s.sigma
+        one = _plain_descent(start, POINTS[rows[i]], LABELS[rows[i]], 0.01, s)
+        wrong = (sample.y * _outputs(one, sample.X) <= 0).mean()
+        assert wrong == pytest.approx(exact[i], abs=0.015)
+
+
+def _outputs(W, X):
+    z = np.maximum(np.einsum("ncp,mp->nmc", X.reshape(len(X), -1, 2), W), 0).max(axis=2)
+    return z[:, :2].sum(axis=1) - z[:, 2:].sum(axis=1)
+
+
+def _plain_descent(W, X, y, lr, s):
+    """(4) by the definition: no kinds, no library, stopped as App. A says."""
+    best, stale = np.inf, 0
+    patches = X.reshape(len(X), -1, 2)
+    for _ in range(s.iterations):
+        goal = np.where(y > 0, 5.0, 1.0)
+        active = (goal - y * _outputs(W, X) > 0) * y / 6
+        z = np.einsum("ncp,mp->nmc", patches, W)
+        first = z.argmax(axis=2)
+        winner = patches[np.arange(len(X))[:, None], first]
+        on = np.take_along_axis(z, first[:, :, None], axis=2)[:, :, 0] > 0
+        sign = np.array([1, 1, -1, -1])
+        W = W + lr * np.einsum("n,nm,m,nmp->mp", active, on, sign, winner)
+        loss = (np.maximum(goal - y * _outputs(W, X), 0) / 6).sum()
+        best, stale = (loss, 0) if loss < best else (best, stale + 1)
+        if stale == s.patience:
+            break
+    return W
+
+
+TINY = {"n": 60, "sizes": (60,), "channels": 8, "epochs": 3, "runs": 2, "test": 200}
+
+
+def test_without_mnist_quickly_with_the_stand_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    _, made = claims("fig4", **TINY)
+    assert "scikit-learn" in " ".join(made.departures)
+    with pytest.raises(BadInput, match="MNIST is not here"):
+        claims("fig4", **TINY, stand_in=False)
+
+
+def test_centres_stay_the_filters():
+    s = paper.PAPER.artefacts["fig4"].choose(quick=True, **TINY)
+    data = load("digits:n=60,test=200")
+    centres = np.random.default_rng(0).standard_normal((4, 9))
+    many = paper._train_images(s, data, 4, 0.01, 0.05, [1, 2], centres)
+    np.testing.assert_array_equal(many.last["W"], np.float32([centres, centres]))
+    free = paper._train_images(s, data, 4, 0.01, 0.05, [1, 2])
+    before, after = free.weights["V"]
+    assert np.abs(many.last["V"] - before).min(axis=(1, 2)).max() < np.abs(after - before).max()
+    assert not np.allclose(many.last["V"], before) and not np.allclose(many.last["b"], 0)
