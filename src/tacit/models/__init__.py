@@ -33,7 +33,7 @@ MODELS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
     "two_layer": (TwoLayer, ()),
     "conv_max_pool": (ConvMaxPool, ("patch",)),
     "residual": (Residual, ("depth",)),
-    "image_cnn": (ImageCNN, ("filter", "side", "classes")),
+    "image_cnn": (ImageCNN, ("filter", "side", "classes", "train_filters")),
     "six_conv": (SixConv, ("side",)),
 }
 """Name → class, and the whole numbers that may follow the name."""

@@ -24,7 +24,7 @@ class ImageCNN:
     side: int = 28
     classes: int = 10
     train_filters: bool = True
-    """False trains all but W, as the small network that starts from cluster centres."""
+    """False (0) trains all but W, as the small network that has cluster centres as filters."""
 
     def __post_init__(self) -> None:
         _require(1 <= self.filter <= self.side, f"filter = {self.filter} must be 1 … {self.side}")

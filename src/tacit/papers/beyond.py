@@ -862,7 +862,7 @@ class Hinted(Settings):
     alphas: tuple[float, ...] = ours(
         (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9), "for the threshold of K"
     )
-    runs: int = ours(3, "initialisations for each H, and for each K and ε")
+    runs: int = ours(2, "initialisations for each H, and for each K and ε")
     seconds: float = ours(60.0, "for one flow, after which its limit is left open")
     tolerance: float = ours(1e-6, "of margins, as a share")
 

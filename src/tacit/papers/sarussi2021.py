@@ -110,7 +110,7 @@ class Images(Trained):
     """What the figures on MNIST share."""
 
     width: int = ours(100, "as in Fig. 1")
-    alpha: float = ours(0.5, "any slope; the first steps of SGD part neurons by 1−α")
+    alpha: float = ours(0.5, "with 0.2 up to 4% of 400 points were left after 60 epochs")
     small: float = ours(1e-6, "small against the weights that are learned, in 784 dimensions too")
     lr: float = ours(5e-4, "the paper gives none; with 0.1 the neurons of 3/5 do not cluster")
     n: int = ours(4000, "a random subset: all of MNIST 3/5 is not linearly separable")
@@ -121,7 +121,7 @@ class Images(Trained):
     stand_in: bool = ours(False, "whether scikit-learn's digits may stand in for missing MNIST")
 
 
-QUICK = {"n": 400, "test": 400, "epochs": 80, "runs": 1, "few": 0.02, "stand_in": True}
+QUICK = {"n": 400, "test": 400, "epochs": 80, "runs": 1, "stand_in": True}
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def fig3(s: Fig3, tell: Tell) -> Result:
 @dataclass(frozen=True)
 class Fig4(Trained):
     n: int = ours(200, "the paper shows points and does not count them")
-    distance: float = ours(1.0, "the means are ±distance on the first axis")
+    distance: float = ours(1.0, "means ±distance on the first axis; with 3, 10 degrees remained")
     std: float = ours(1.0, "the spread of the Gaussians")
     margin: float = ours(1.0, "points nearer than this to the second axis are excluded")
     start: float = ours(1e-3, "as the small start of Fig. 1")
@@ -397,7 +397,9 @@ class Fig8(Trained):
     distance: float = ours(3.0, "the means are ±distance on the first axis")
     std: float = ours(1.0, "the spread of the Gaussians")
     margin: float = ours(1.0, "what makes the Gaussians separable")
-    start: float = ours(3e-3, "the entrance takes some epochs, so that it is seen")
+    start: float = ours(
+        3e-3, "from 0.01 one run of ten had 98% of its u neurons in after 200 epochs"
+    )
     epochs: int = ours(200, "long after the entrance")
     runs: int = ours(10, APART)
 
@@ -451,7 +453,8 @@ def fig9(s: Fig9, tell: Tell) -> Result:
     (a) the decision of the first network, (b) directions of its neurons, (c) the largest number of
     points on which two neurons of one type disagree, (d) the share of neurons that classify the
     data perfectly. In the regime that is reached all neurons of one type agree, and one type
-    agrees on the wrong side of the outlier. Whether the PAR is possible is computed before
+    agrees on the wrong side of the outlier. Early on all neurons may be in the PAR for some epochs;
+    they do not stay. Whether the PAR is possible is computed before
     training: its limit would be the solution of (7), which must then lie in the PAR.
     """
     from tacit.plots.regions import MINUS, PLUS, curves, points, rays, regions
@@ -479,7 +482,7 @@ def fig9(s: Fig9, tell: Tell) -> Result:
     c.set_ylim(-0.2, 2 * data.n)
     c.set(ylabel="points that two neurons disagree on, at most", title="(c) entrance to the NAR")
     curves(d, nets.at, {f"{kind} neurons": ratio[kind] for kind in ratio}, (PLUS, MINUS))
-    d.set(ylabel="share of the neurons in the PAR", title="(d) no entrance to the PAR")
+    d.set(ylabel="share of the neurons in the PAR", title="(d) the PAR is left, or not entered")
     d.set_ylim(-0.05, 1.05)
     last = {kind: float(ratio[kind][:, -1].mean()) for kind in ratio}
     error = float(_measure(nets, data, "train_error")[:, -1].max())
@@ -497,7 +500,14 @@ def fig9(s: Fig9, tell: Tell) -> Result:
     claims = (
         at_most("accuracy", "every network classifies all points: largest error", error, 0.0),
         at_most("nar", "points that two neurons of a type disagree on, at the end", most, 0.0),
-        _ours(at_most, "par", "share of one type in the PAR, mean", last[least], 0.99, "not → 1"),
+        _ours(
+            at_most,
+            "par",
+            "mean share of one type in the PAR at the end",
+            last[least],
+            0.99,
+            "not → 1",
+        ),
         which,
         true("foretold", text, margins[0] < 0 < margins[1], foretold, "< 0, > 0"),
     )
@@ -517,7 +527,7 @@ class Thm41(Trained):
     lrs: tuple[float, ...] = ours((1e-3, 1e-2, 1e-1), "and every step size")
     n: int = ours(40, "the bound grows like n⁴")
     d: int = ours(10, "of the data")
-    margin: float = ours(0.5, "of the linear teacher")
+    margin: float = ours(0.5, "of the teacher; with 0.1, SGD down to 0.01 had exponent 2.1")
     smallest: float = ours(1e-3, "the smallest loss ε that is waited for")
     epochs: int = ours(20000, "every run reaches it by then")
     runs: int = ours(3, APART)

@@ -41,9 +41,9 @@ def in_main_plane(
     ax.plot(0, 0, "+", c="black", ms=9, zorder=1)
     low, high = rows[:, 1].min(), rows[:, 1].max()
     room = 0.12 * max(float(high - low), 1e-300)
-    ax.set(xlim=(-reach, reach), ylim=(min(low, 0) - room, max(high, 0) + room), title=title)
+    ax.set(xlim=(-reach, reach), ylim=(min(low, 0) - room, max(high, 0) + 2.3 * room), title=title)
     ax.set(xlabel="first singular direction", ylabel="second singular direction")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, ncols=2, loc="upper center")
 
 
 def correlations(ax: Axes, values: np.ndarray, least: float, title: str, xlabel: str) -> None:
