@@ -819,8 +819,9 @@ def _train_images(
     filters: np.ndarray | None = None,
 ) -> Many:
     """Adam on the cross-entropy, in float32; `filters` are kept as they are where given."""
+    model = f"image_cnn:{s.filter}:{math.isqrt(data.d)}:10"
     setting = Setting(
-        model=f"image_cnn:{s.filter}:{math.isqrt(data.d)}:10:{int(filters is None)}",
+        model=model if filters is None else f"{model}:0",
         width=channels,
         init=f"truncated:{sigma!r}",
         loss="softmax",
@@ -830,8 +831,8 @@ def _train_images(
     )
     start = None
     if filters is not None:
-        model = parse_model(setting.model)
-        drawn = [initial_weights(model, data.d, channels, setting.init, seed) for seed in seeds]
+        whole = parse_model(model)
+        drawn = [initial_weights(whole, data.d, channels, setting.init, seed) for seed in seeds]
         start = {part: np.stack([one[part] for one in drawn]) for part in drawn[0]}
         start["W"] = np.broadcast_to(filters, start["W"].shape)
     return train_many(setting, data, s.epochs, seeds, (0,), start, single=True)
