@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit import Setting, load
 from tacit.flow.follow import follow
 from tacit.flow.path import Moment, Path
+from tacit.limit import find
 from tacit.limit.measures import along
 
 
@@ -92,3 +94,11 @@ def test_a_path_that_goes_back_is_seen() -> None:
     assert found.deepest_fall == pytest.approx(1 - smooth[-1] / smooth[-2], rel=1e-12)
     unseparated = along(replace(path, moments=path.moments[:3]))
     assert unseparated.separation is None and unseparated.falls == []
+
+
+def test_a_path_that_goes_on_past_its_goal_never_loses_margin():
+    """Here an extrapolated step once let the loss rise by millions in log space."""
+    setting = Setting(activation="leaky:0.5", width=20, init="he:0.001")
+    found = find(setting, load("lyu2021_right:alpha=0.5"), seed=0, seconds=60)
+    assert found.log10_loss < -1e7
+    assert len(along(found.path).falls) == 0

@@ -225,11 +225,12 @@ class Flow:
                 error = _distance(full.state, two.state)
                 if self._rises(two.now.log_L):
                     error = math.inf
-                if error <= IMPLICIT_TOLERANCE and deep:
-                    self._accept(two.state, h, two.now)
-                elif error <= IMPLICIT_TOLERANCE:
-                    self._accept(_extrapolated(full.state, two.state), h)
                 if error <= IMPLICIT_TOLERANCE:
+                    better = two.state if deep else _extrapolated(full.state, two.state)
+                    if deep or self._rises(weigh(better, self.kind).log_L):
+                        self._accept(two.state, h, two.now)
+                    else:
+                        self._accept(better, h)
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
