@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tacit._jax import jax
 from tacit._types import Dataset
 
 Path = list[tuple[np.ndarray, np.ndarray]]
@@ -61,8 +60,9 @@ def numpy_path() -> Callable[..., Path]:
         for epoch in range(epochs):
             order = np.arange(data.n)
             if batch is not None:
-                key = jax.random.fold_in(jax.random.key(seed), epoch)
-                order = np.asarray(jax.random.permutation(key, data.n))
+                rows = np.tile(np.arange(data.n, dtype=np.int32), (64, 1))
+                chapter = np.random.default_rng([seed, epoch // 64]).permuted(rows, axis=1)
+                order = chapter[epoch % 64]
             for begin in range(0, data.n, batch or data.n):
                 rows = order[begin : begin + (batch or data.n)]
                 dW, da = gradients(W, a, data.X[rows], data.y[rows], alpha, loss)

@@ -110,3 +110,11 @@ def test_softmax_of_several_outputs():
         assert after < 0.15 < before
     with pytest.raises(BadInput, match="softmax"):
         train(setting, data, 5)
+
+
+def test_the_order_of_the_examples_does_not_depend_on_where_training_pauses():
+    """Orders are drawn for 64 epochs at once."""
+    setting, data = Setting(width=3, rule="sgd", batch=4, lr=0.05), load("linear:n=11,d=2,seed=1")
+    whole = train_many(setting, data, 150, [0])
+    cut = train_many(setting, data, 150, [0], at=(10, 63, 64, 65, 140))
+    np.testing.assert_array_equal(whole.last["W"], cut.last["W"])

@@ -145,9 +145,9 @@ def _apart(
     for time, moment in zip(times, moments, strict=True):
         epochs = math.floor(time / per_epoch)
         share = time / per_epoch - epochs
-        arguments = (X, y, jnp.asarray(seed, jnp.int64), jnp.asarray(lr, jnp.float64))
-        now = advance(descent, now, *arguments, jnp.asarray(epochs, jnp.int64))
-        later = advance(descent, now, *arguments, jnp.asarray(epochs + 1, jnp.int64))
+        arguments = (X, y, seed, jnp.asarray(lr, jnp.float64))
+        now = advance(descent, now, *arguments, epochs)
+        later = advance(descent, now, *arguments, epochs + 1)
         one, other = descent.model.trained(now.params), descent.model.trained(later.params)
         flow = {"W": moment.state.W, "a": moment.state.a}
         gap = [np.asarray(one[k] + share * (other[k] - one[k])) - flow[k] for k in one]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import optax
 
 from tacit._jax import jax, jnp
@@ -125,25 +126,60 @@ def named_leaves(state: State) -> dict[str, jax.Array]:
     return {".".join(map(word, path)): leaf for path, leaf in leaves}
 
 
-@partial(jax.jit, static_argnames="descent")
 def advance(
     descent: Descent,
     state: State,
     X: jax.Array,
     y: jax.Array,
-    seed: jax.Array,
+    seed: int,
     lr: jax.Array,
-    until: jax.Array,
+    until: int,
 ) -> State:
     """Train until epoch `until`, or until a stop rule or a number that is not finite ends it."""
+    n = X.shape[0]
+    if descent.batch is None:
+        return _advance(descent, state, X, y, jnp.zeros((1, 0), jnp.int32), lr, until)
+    many = max(1, min(MOST_ORDERS, MOST_NUMBERS // n))
+    while (epoch := int(state.epoch)) < until and int(state.status) == stops.RUNNING:
+        chapter = epoch // many
+        orders = jnp.asarray(_orders(seed, chapter, many, n))
+        state = _advance(descent, state, X, y, orders, lr, min(until, (chapter + 1) * many))
+    return state
+
+
+MOST_ORDERS, MOST_NUMBERS = 64, 2**20
+"""Epochs whose orders are drawn at once, and the most numbers in them."""
+
+
+@lru_cache(maxsize=8)  # pieces that end within a chapter ask for it again
+def _orders(seed: int, chapter: int, many: int, n: int) -> np.ndarray:
+    """The orders of the examples in `many` epochs, without replacement.
+
+    They are drawn on the host: the sorting that a permutation costs in compiled code would take a
+    third of the time of training small networks.
+    """
+    rows = np.tile(np.arange(n, dtype=np.int32), (many, 1))
+    return np.random.default_rng([seed, chapter]).permuted(rows, axis=1)
+
+
+@partial(jax.jit, static_argnames="descent")
+def _advance(
+    descent: Descent,
+    state: State,
+    X: jax.Array,
+    y: jax.Array,
+    orders: jax.Array,
+    lr: jax.Array,
+    until: int,
+) -> State:
+    """The same, compiled; `orders` are those of the epochs from a multiple of their number on."""
     steps = 1 if descent.batch is None else math.ceil(X.shape[0] / descent.batch)
 
     def running(state: State) -> jax.Array:
         return (state.epoch < until) & (state.status == stops.RUNNING)
 
     def one_epoch(state: State) -> State:
-        key = jax.random.fold_in(jax.random.key(seed), state.epoch)
-        moved = _epoch(descent, state, X, y, key, lr)
+        moved = _epoch(descent, state, X, y, orders[state.epoch % len(orders)], lr)
         finite = moved.step == state.step + steps
         for part in moved.params.values():
             finite &= jnp.all(jnp.isfinite(part))
@@ -159,13 +195,12 @@ def advance(
 
 
 def _epoch(
-    descent: Descent, state: State, X: jax.Array, y: jax.Array, key: jax.Array, lr: jax.Array
+    descent: Descent, state: State, X: jax.Array, y: jax.Array, order: jax.Array, lr: jax.Array
 ) -> State:
     """One pass over the data. `step` stops counting where an output is no longer finite."""
     n = X.shape[0]
     if descent.batch is None:
         return _step(descent, state, X, y, lr)
-    order = jax.random.permutation(key, n)  # without replacement
     in_blocks = descent.rule == "sgd" and blocked.pays(descent.model, descent.batch, X.shape[1])
     size = blocked.BLOCK if in_blocks else descent.batch
     whole = n // size * size

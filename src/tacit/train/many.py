@@ -154,9 +154,9 @@ def _one_by_one(
         state = start(descent, {part: array[i] for part, array in begin.items()})
         X = jnp.asarray(sets[i].X, real)
         y = jnp.asarray(sets[i].y, np.int64 if descent.loss is None else real)
-        numbers = jnp.asarray(seeds[i], jnp.int64), jnp.asarray(lr, real)
+        rate = jnp.asarray(lr, real)
         for t, moment in enumerate(moments):
-            state = advance(descent, state, X, y, *numbers, jnp.asarray(moment, jnp.int64))
+            state = advance(descent, state, X, y, int(seeds[i]), rate, moment)
             for part, array in state.params.items():
                 kept[part][t, i] = array
         reached[i], status[i] = int(state.epoch), int(state.status)

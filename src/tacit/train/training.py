@@ -240,7 +240,7 @@ class _Member:
     ) -> None:
         self.descent, self.data = descent, data
         self.X, self.y = X, jnp.asarray(data.y, jnp.float64)
-        self.seed, self.lr = jnp.asarray(seed, jnp.int64), jnp.asarray(setting.lr, jnp.float64)
+        self.seed, self.lr = seed, jnp.asarray(setting.lr, jnp.float64)
         model, d, m = descent.model, data.d, setting.width
         if new:
             weights = initial_weights(model, d, m, setting.init, seed, setting.output_weight)
@@ -249,7 +249,7 @@ class _Member:
         self.state = start(descent, weights)
 
     def advance(self, until: int) -> None:
-        arguments = (self.X, self.y, self.seed, self.lr, jnp.asarray(until, jnp.int64))
+        arguments = (self.X, self.y, self.seed, self.lr, until)
         self.state = jax.block_until_ready(advance(self.descent, self.state, *arguments))
         if int(self.state.status) == stops.DIVERGED:
             raise self._diverged()
