@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tacit import BadInput
 from tacit.cli import _run
 from tacit.papers import artefacts
 from tacit.papers.base import Paper, Result, Settings, ours, paper
@@ -30,6 +31,14 @@ def fig1(s, tell):
     figure, ((ax,),) = new_figure()
     ax.plot([0, 1], [0, s.scale])
     return Result((at_most("small", "n is small", s.n, 50),), figure, {"n": [s.n]})
+
+
+@TOY.artefact("fig2", "Figure 2", Toy, quick={"n": 10})
+def fig2(s, tell):
+    """Needs what is not here."""
+    if s.n == 13:
+        raise KeyboardInterrupt
+    raise BadInput("MNIST is not here")
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +86,7 @@ def test_claims_pictures_pages_and_exit_codes(capsys, tmp_path):
     page = (tmp_path / "figures" / "toy2021.md").read_text("utf-8")
     assert "toy2021-fig1/figure.png" in page and "tacit reproduce toy2021:fig1" in page
     assert "toy2021:fig1" in (tmp_path / "figures" / "gallery.md").read_text("utf-8")
-    code, out, _ = run(capsys, "reproduce", "all", "--json")
+    code, out, _ = run(capsys, "reproduce", "toy2021:fig1", "--json")
     (claim,) = json.loads(out)["claims"]
     assert code == 1 and claim["holds"] is False
     assert {"id", "paper", "ours", "holds", "departures"} <= set(claim)
@@ -99,9 +108,23 @@ def test_what_is_there_is_not_made_again(capsys, tmp_path):
     assert len(MADE) == 5
 
 
+def test_what_cannot_be_made_is_said_and_the_rest_is_made(capsys, tmp_path):
+    code, out, err = run(capsys, "reproduce", "all", "--quick")
+    assert code == 2 and "toy2021:fig2 was left out: MNIST is not here" in err
+    assert "holds" in out and (tmp_path / "figures" / "toy2021.md").exists()
+    code, out, err = run(capsys, "reproduce", "toy2021:fig2", "--quick")
+    assert code == 2 and err.count("\n") == 1
+
+
+def test_an_interrupt_keeps_what_is_finished(capsys, tmp_path):
+    code, _, _ = run(capsys, "reproduce", "all", "--set", "n=13")
+    assert code == 130
+    assert "toy2021-fig1" in (tmp_path / "figures" / "gallery.md").read_text("utf-8")
+
+
 def test_settings_can_be_changed(capsys):
     changes = ("--set", "n=7", "--set", "widths=8,16", "--set", "scale=1e-3")
-    run(capsys, "reproduce", "toy2021", *changes, "--seed", 5)
+    run(capsys, "reproduce", "toy2021:fig1", *changes, "--seed", 5)
     assert MADE == [Toy(seed=5, n=7, scale=1e-3, widths=(8, 16))]
 
 
@@ -109,7 +132,7 @@ def test_settings_can_be_changed(capsys):
     ("words", "said"),
     [
         (["reproduce"], "name a figure"),
-        (["reproduce", "toy2021:fig2"], "did you mean 'toy2021:fig1'"),
+        (["reproduce", "toy2021:fig3"], "did you mean"),
         (["reproduce", "toy2021:fig1", "--set", "m=7"], "no setting 'm'"),
         (["reproduce", "toy2021:fig1", "--set", "n=seven"], "n=seven"),
         (["reproduce", "toy2021:fig1", "--set", "n"], "NAME=VALUE"),

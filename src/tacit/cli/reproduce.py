@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit._types import BadInput
-from tacit.cli._app import app, print_json
+from tacit.cli._app import app, print_json, warn
 
 
 @app.command
@@ -21,7 +21,7 @@ def reproduce(
     """Figures and tables of the papers: each with its claims, the paper's numbers and ours.
 
     What was made earlier with the same settings is not made again, so an interrupted run goes on
-    where it was. Exit code 1 when a claim does not hold.
+    where it was. Exit code 1 when a claim does not hold, 2 when a figure could not be made.
 
     Parameters
     ----------
@@ -55,23 +55,34 @@ def reproduce(
     chosen = choose(figures)
     given = [*set, *([] if seed is None else [f"seed={seed}"])]
     settings = [one.choose(quick, **values_of(one, given)) for one in chosen]
-    found = []
-    with show.reproduction_progress(len(chosen), hidden=json) as progress:
-        for done, (one, values) in enumerate(zip(chosen, settings, strict=True)):
+    found, missing = [], {}
+    try:
+        with show.reproduction_progress(len(chosen), hidden=json) as progress:
+            for done, (one, values) in enumerate(zip(chosen, settings, strict=True)):
 
-            def tell(words: str, done: int = done, id: str = one.id) -> None:
-                progress(done, f"{id}: {words}")
+                def tell(words: str, done: int = done, id: str = one.id) -> None:
+                    progress(done, f"{id}: {words}")
 
-            tell("")
-            found.append(make(one, values, out, tell, again))
-            if not json:
-                show.reproduced(found[-1])
-    write_pages(out)
+                tell("")
+                try:
+                    found.append(make(one, values, out, tell, again))
+                except BadInput as error:  # a data set that is not here, say
+                    if len(chosen) == 1:
+                        raise
+                    missing[one.id] = str(error)
+                    warn(f"{one.id} was left out: {error}")
+                    continue
+                if not json:
+                    show.reproduced(found[-1])
+    finally:
+        if found:
+            write_pages(out)
     if json:
         print_json(
             {
                 "claims": [claim for one in found for claim in one.claims],
                 "figures": [{**one.about, "folder": str(one.folder)} for one in found],
+                "left_out": missing,
             }
         )
-    return int(not all(one.all_hold for one in found))
+    return 2 if missing else int(not all(one.all_hold for one in found))
