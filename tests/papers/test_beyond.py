@@ -38,13 +38,6 @@ def test_the_angle_to_the_limit_is_that_of_the_path(train):
     assert margin[0, 0] < limit.margin < 1.2 * margin[0, 0]
 
 
-def test_the_bend_of_known_boundaries():
-    x, z = beyond.CIRCLE.T
-    wedge = np.minimum(x, math.cos(math.radians(30)) * x + math.sin(math.radians(30)) * z)
-    bends = beyond._bends(np.array([x + 0.3 * z, wedge, x * z, np.ones(len(x))]))
-    assert bends == pytest.approx([0, 30, 180, 180], abs=1e-4)
-
-
 def test_where_a_power_law_crosses_one():
     scales = np.geomspace(1e-3, 10, 9)
     assert beyond._crossing(scales, 0.07 / scales) == pytest.approx(0.07)
@@ -72,11 +65,16 @@ def test_a_gap_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point(
     s = beyond.PAPER.artefacts["global"].choose(quick=True)
     row = next(row for row in beyond._rows(s) if row.key == "f2")
     margin, gap, verdicts = np.array([0.5]), np.array([0.1]), np.array(["suboptimal"])
-    claim = beyond._row_claim(row, s, margin, gap, verdicts)
+    found = beyond.Verdict(row, margin, gap, verdicts)
+    claim = beyond._gap_claim("f2", [found], s)
     assert not claim.holds and not claim.finding
-    assert beyond._row_claim(row._replace(widest=False), s, margin, gap, verdicts).holds
+    other = found._replace(row=row._replace(widest=False))
+    assert beyond._gap_claim("f2", [other], s).holds
+    assert not beyond._gap_claim(
+        "f2", [other, other._replace(words=np.array(["undecided"]))], s
+    ).holds
     nothing = np.zeros(0)
-    assert not beyond._row_claim(row, s, nothing, nothing, nothing).holds
+    assert not beyond._gap_claim("f2", [beyond.Verdict(row, nothing, nothing, nothing)], s).holds
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.6])

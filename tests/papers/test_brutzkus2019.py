@@ -40,6 +40,40 @@ def test_the_order_of_confidences_matters():
     assert not found["better"].holds
 
 
+def test_a_count_that_is_not_the_papers_needs_a_choice_that_is():
+    few, many = np.arange(100) < 70, np.arange(100) < 92  # the paper has 94 of 100
+    claim = paper._same_share([8], [few], {"other": {8: False}})
+    assert not claim.holds and not claim.finding
+    assert "other" in paper._same_share([8], [few], {"other": {8: True}}).finding
+    assert paper._same_share([8], [many], {}).holds
+    assert paper._one_for_all({"one": {4: True, 8: True}, "two": {4: False, 8: True}}).ours == "one"
+    apart = paper._one_for_all({"one": {4: True, 8: False}, "two": {4: False, 8: True}})
+    assert not apart.holds and apart.finding
+    nothing = paper._one_for_all({"one": {4: True, 8: False}})
+    assert not nothing.holds and not nothing.finding
+
+
+@pytest.mark.parametrize(
+    "error, holds, open_",
+    [
+        (5, True, False),
+        (6.2, False, True),
+        (8, False, False),
+        (10.2, False, False),
+        (12, False, False),
+    ],
+)
+def test_nearly_as_good_is_judged_by_the_mean(error, holds, open_):
+    s = paper.PAPER.artefacts["fig4"].choose(quick=True, sizes=(100, 200))
+    rows = {"small": (10.0, 9.0, 11.0), "large": (2.0, np.nan, np.nan)}
+    rows["clusters"] = (error, error - 0.5, error + 0.5)
+    angles = {"trained": np.linspace(5, 20, 40), "random": np.linspace(30, 60, 40)}
+    made = paper._images_result(s, {k: np.array([v, v]) for k, v in rows.items()}, angles, ())
+    better, nearly = made.claims[2:]
+    assert nearly.holds == holds and bool(nearly.finding) == open_
+    assert better.holds == (error < 10) and bool(better.finding) == (error == 10.2)
+
+
 def test_training_is_that_of_the_proof():
     """Gradient descent on all points against (7) and (8) on one point of each label."""
     ends = paper._train_decoy(load("xord_decoy"), 3, 1 / 41, 8.0, 10000, [3, 4, 5])

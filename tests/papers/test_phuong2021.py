@@ -21,16 +21,20 @@ def fig1(**changes):
     "changes", [{"seed": 7}, {"width": 200}, {"factor": 0.01}, {"batch": 25}], ids=str
 )
 def test_what_should_not_matter_does_not(changes):
-    assert all(claim.holds for claim in fig1(runs=3, epochs=300, **changes).values())
+    claims = fig1(runs=3, epochs=300, **changes)
+    left = claims.pop("zero")  # what the start leaves does depend on it
+    assert all(claim.holds for claim in claims.values()) and (left.holds or left.finding)
 
 
 def test_a_large_start_has_neither_rank_two_nor_rays_nor_correlations():
     claims = fig1(runs=2, epochs=300, factor=1.0)
     assert {id for id, claim in claims.items() if not claim.holds} == {
         "rank",
+        "zero",
         "rays",
         "correlations",
     }
+    assert not claims["zero"].finding
 
 
 def test_without_training_nothing_has_grown():
@@ -65,6 +69,18 @@ def test_rank_counts_what_training_added(rng):
     before = rng.normal(size=(30, 12))
     added = 50 * rng.normal(size=(30, 3)) @ rng.normal(size=(3, 12))
     assert Layer(before, before + added, np.ones(30)).rank == 3  # Weyl: at most 3
+
+
+def test_what_the_start_left_is_told_from_what_has_grown(rng):
+    made, _ = layer(rng)
+    assert p._zero("zero", [made]).holds
+    before = 0.3 * rng.normal(size=made.before.shape)
+    left = replace(made, before=before, after=made.after + 0.9 * before)
+    assert left.rank == 2
+    claim = p._zero("zero", [left])
+    assert not claim.holds and "left" in claim.finding
+    grown = p._zero("zero", [replace(left, before=0.1 * before)])
+    assert not grown.holds and not grown.finding
 
 
 def test_survival_by_brute_force(rng):

@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 
-from tacit._types import BadInput, Dataset
+from tacit._types import BadInput
 from tacit.limit import find
 from tacit.measures import MEASURES
+from tacit.measures.plane import TURNS, bend, circle
 from tacit.papers.sarussi2021 import (
     PAPER,
-    TURNS,
     Fig9,
-    _bend,
-    _circle,
     _network,
-    _regime_margin,
     _setting,
     _with_outlier,
 )
 from tacit.solvers.family import par
+from tacit.solvers.regime import regime_margin
 from tacit.train import train_many
 
 
@@ -35,20 +33,20 @@ def test_every_figure_is_there():
     assert list(PAPER.artefacts) == [*names, "thm41"]
 
 
-@pytest.mark.parametrize("bend", [0.0, 1.0, 30.0, 90.0])
-def test_the_bend_is_the_angle_between_the_rays_of_a_boundary(bend, rng):
+@pytest.mark.parametrize("degrees", [0.0, 1.0, 30.0, 90.0])
+def test_the_bend_is_the_angle_between_the_rays_of_a_boundary(degrees, rng):
     turn = rng.integers(TURNS)
-    label = np.where(np.arange(TURNS) * 360 / TURNS < 180 + bend, 1, -1)
-    assert _bend(np.roll(label, turn)) == pytest.approx(bend, abs=360 / TURNS)
+    label = np.where(np.arange(TURNS) * 360 / TURNS < 180 + degrees, 1, -1)
+    assert bend(np.roll(label, turn)) == pytest.approx(degrees, abs=360 / TURNS)
 
 
 def test_the_bend_is_that_of_the_best_of_all_lines(rng):
     W, a = rng.standard_normal((6, 2)), np.repeat([1.0, -1.0], 3)
-    Z = _circle() @ W.T
+    Z = circle() @ W.T
     label = np.sign(np.maximum(Z, 0.1 * Z) @ a)
-    lines = np.sign(_circle()[:: TURNS // 360] @ _circle().T)
+    lines = np.sign(circle()[:: TURNS // 360] @ circle().T)
     wrong = (lines != label).mean(axis=1).min()
-    assert -0.2 <= 360 * wrong - _bend(label) <= 2  # one line in each degree
+    assert -0.2 <= 360 * wrong - bend(label) <= 2  # one line in each degree
 
 
 def test_a_start_that_is_not_small_learns_no_line():
@@ -77,7 +75,7 @@ def test_the_program_of_a_regime_is_7_for_the_par(alpha, rng):
         pytest.fail("these points are separable")
     sides = ((y, found.w), (-y, found.u))
     expected = min((c * (X @ w)).min() / np.linalg.norm(w) for c, w in sides)
-    assert _regime_margin(Dataset(X, y), y, -y, alpha) == pytest.approx(expected, rel=1e-6)
+    assert regime_margin(X, y, y, -y, alpha) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
@@ -113,3 +111,9 @@ def test_without_mnist_the_quick_figures_say_what_stands_in(tmp_path, monkeypatc
     assert "digits:classes=3/5" in result.departures[0]
     with pytest.raises(BadInput, match="MNIST is not here"):
         make("fig2", quick=False)
+
+
+def test_a_regime_that_is_not_the_foretold_one_is_seen():
+    """From a large start neurons of one type stay on different sides."""
+    found = held(make("fig9", start=30.0, epochs=20, runs=2))
+    assert not found["foretold"] and not found["nar"]

@@ -95,7 +95,8 @@ def trajectories(ax: Axes, ways: np.ndarray, signs: np.ndarray, marked: Sequence
 
 def legend(ax: Axes) -> None:
     """Below the panel, where it covers nothing."""
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, frameon=False)
+    style = {"ncols": 2, "fontsize": 8, "frameon": False, "markerscale": 0.7}
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **style)
 
 
 def _square(ax: Axes, x: str, y: str) -> None:

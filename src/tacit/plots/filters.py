@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from tacit.plots.plane import MINUS, PLUS
 
-COLOURS = (PLUS, MINUS, "#3a7d44", "#7b4f9d", "#b58900", "#4a9c9c", "0.55")
+COLOURS = (PLUS, MINUS, "#3a7d44", "#7b4f9d", "#b58900", "#4a9c9c", "0.55", "#c2679a")
 """Of curves, in their order."""
 
 
@@ -32,16 +32,26 @@ def vectors(ax: Axes, W: np.ndarray, a: np.ndarray, points: np.ndarray, title: s
 
 
 def curves(
-    ax: Axes, x: Sequence[float], rows: Mapping[str, np.ndarray], title: str, names: tuple[str, str]
+    ax: Axes,
+    x: Sequence[float],
+    rows: Mapping[str, np.ndarray],
+    title: str,
+    names: tuple[str, str],
+    joined: bool = True,
 ) -> None:
-    """Curves over evenly spaced places; a row is a value and an interval (NaN: none) of each."""
+    """Curves over evenly spaced places; a row is a value and an interval (NaN: none) of each.
+
+    Many curves that lie close are better not joined: their points stand side by side.
+    """
+    apart = 0.04 if joined else 0.8 / len(rows)
     for i, (name, row) in enumerate(rows.items()):
         middle, low, high = row.T
-        places, colour = np.arange(len(x)) + 0.04 * i, COLOURS[i % len(COLOURS)]
-        ax.plot(places, middle, "o-", c=colour, ms=4.5, label=name)
+        shift = apart * (i - (len(rows) - 1) / 2)
+        places, colour = np.arange(len(x)) + shift, COLOURS[i % len(COLOURS)]
+        ax.plot(places, middle, "o-" if joined else "o", c=colour, ms=4.5, label=name)
         bars = np.clip([middle - low, high - middle], 0, None)
         ax.errorbar(places, middle, bars, fmt="none", c=colour, capsize=2.5)
-    ax.set_xlim(-0.4, len(x) - 0.4)
+    ax.set_xlim(-0.5, len(x) - 0.5)
     ax.set_xticks(np.arange(len(x)), [f"{value:g}" for value in x])
     ax.set(title=title, xlabel=names[0], ylabel=names[1], ylim=(-0.02 * ax.get_ylim()[1], None))
     ax.legend(fontsize=8)

@@ -173,17 +173,6 @@ def _shade(j: int, number: int) -> tuple[float, float, float]:
     return (0.12 + 0.64 * part, 0.37 - 0.1 * part, 0.66 - 0.6 * part)
 
 
-def draw_lost_map(ax: Axes, s: Any, lost: np.ndarray) -> None:
-    """The certified share over K and ε."""
-    rows, columns = range(len(s.eps_factors)), range(len(s.K_factors))
-    shades = ax.pcolormesh(columns, rows, lost, cmap="viridis", vmin=0, shading="nearest")
-    ax.figure.colorbar(shades, ax=ax, label="share of the margin lost")
-    ax.axvline(sum(factor < 1 for factor in s.K_factors) - 0.5, c="white", ls="--", lw=1.2)
-    ax.set_xticks(columns, [f"{factor:g}" for factor in s.K_factors], rotation=60)
-    ax.set_yticks(rows, [f"{factor:g}" for factor in s.eps_factors])
-    ax.set(xlabel="K / ε√((3+α)/(1−α))", ylabel="ε / αγ", title="certified: ε/2 against the widest")
-
-
 def draw_threshold(ax: Axes, s: Any, threshold: np.ndarray) -> None:
     """K/ε at which the loss begins over the slope α, and the formula."""
     alpha = np.linspace(0, max(s.alphas), 200)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.contour import ContourSet
 
 from tacit.plots.plane import MINUS, PLUS
 
@@ -31,6 +32,18 @@ def regions(
     ax.set_aspect("equal")
 
 
+def levels(ax: Axes, outputs: Callable[[np.ndarray], np.ndarray], reach: float) -> ContourSet:
+    """The output itself, with level lines; the thick one is 0."""
+    U, V = np.meshgrid(*[np.linspace(-reach, reach, 61)] * 2)
+    f = outputs(np.column_stack([U.ravel(), V.ravel()])).reshape(U.shape)
+    heights = np.linspace(-1, 1, 25) * max(float(np.abs(f).max()), 1e-300)
+    shown = ax.contourf(U, V, f, levels=heights, cmap="RdBu_r")
+    ax.contour(U, V, f, levels=heights[::2], colors="0.3", linewidths=0.5)
+    ax.contour(U, V, f, levels=[0.0], colors="black", linewidths=1.8)
+    ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
+    return shown
+
+
 def points(ax: Axes, X: np.ndarray, y: np.ndarray) -> None:
     """The two classes."""
     for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
@@ -47,7 +60,7 @@ def rays(ax: Axes, W: np.ndarray, a: np.ndarray) -> None:
         for j, (x, z) in enumerate(chosen):
             ax.plot([0, x], [0, z], c=colour, lw=1, alpha=0.5, label=name if j == 0 else None)
         ax.plot(chosen[:, 0], chosen[:, 1], "o", c=colour, ms=3.5, alpha=0.8)
-    ax.set(xlabel="w₁/‖w‖", ylabel="w₂/‖w‖", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2))
+    ax.set(xlabel="w₁/‖w‖", ylabel="w₂/‖w‖", xlim=(-1.5, 1.5), ylim=(-1.5, 1.5))
     ax.set_aspect("equal")
 
 
