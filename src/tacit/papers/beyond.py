@@ -18,8 +18,10 @@ from tacit._types import Dataset, Setting
 from tacit.certificates import optimum, two_layer_kkt
 from tacit.data import load
 from tacit.limit import Limit, find
+from tacit.limit.approach import fitted_rate
 from tacit.limit.measures import along
 from tacit.limit.rate import predicted_rate
+from tacit.measures import plane
 from tacit.models import parse_activation
 from tacit.papers.base import Claim, Paper, Result, Settings, Tell, ours, paper
 from tacit.papers.claims import (
@@ -35,7 +37,6 @@ from tacit.plots.gaps import (
     draw_depths,
     draw_flow,
     draw_lost,
-    draw_lost_map,
     draw_lost_over_H,
     draw_map,
     draw_runs,
@@ -58,32 +59,91 @@ SEPARATED = math.log10(math.log(2))
 
 
 @dataclass(frozen=True)
-class Exact(Settings):
-    width: int = paper(100, "phuong2021 §5.1, lyu2021 App. J, sarussi2021 Fig. 8")
+class Sets(Settings):
+    """The papers' data and networks that `exact` and `global` share."""
+
+    width: int = paper(100, "phuong2021 §5.1, lyu2021 App. J, sarussi2021 Fig. 4 and 8")
     phuong_n: int = paper(500, "phuong2021 §5.1")
     phuong_d: int = paper(20, "phuong2021 §5.1")
-    phuong_epochs: int = paper(500, "phuong2021 §5.1")
-    phuong_batch: int = paper(50, "phuong2021 §5.1")
-    phuong_lr: float = paper(0.1, "phuong2021 §5.1")
     phuong_factor: float = paper(0.05, "phuong2021 §5.1, on weights drawn as PyTorch does")
     lyu_n: int = paper(10, "lyu2021 Table 1, first row")
     lyu_d: int = paper(50, "lyu2021 App. J")
-    lyu_factor: float = paper(0.001, "lyu2021 App. J, on He's initialisation")
+    lyu_factor: float = paper(0.001, "lyu2021 App. I.1.3 and J, on He's initialisation")
+    lyu_alpha: float = ours(0.5, "α of lyu2021 Fig. 1; Table 1 gives none")
+    sarussi_alpha: float = ours(0.5, "sarussi2021 gives none")
+    sarussi_std: float = ours(1e-3, "the small scale of sarussi2021 Fig. 1; Fig. 4, 8 give none")
+    wang_width: int = paper(10, "wang2022 App. F.1")
+    wang_norm: float = ours(1e-3, "‖w_k‖ = |a_k| at the start; wang2022 gives none")
+
+
+@dataclass(frozen=True)
+class Exact(Sets):
+    phuong_epochs: int = paper(500, "phuong2021 §5.1")
+    phuong_batch: int = paper(50, "phuong2021 §5.1")
+    phuong_lr: float = paper(0.1, "phuong2021 §5.1")
     lyu_lr: float = paper(0.01, "lyu2021 App. J, before it is raised; we keep it")
     lyu_epochs: int = ours(20000, "the paper gives none")
-    lyu_alpha: float = ours(0.5, "α of lyu2021 Fig. 1; Table 1 gives none")
     sarussi_n: int = paper(400, "sarussi2021 Fig. 8")
     sarussi_d: int = paper(50, "sarussi2021 Fig. 8")
     sarussi_lr: float = paper(1e-3, "sarussi2021 Fig. 8")
-    sarussi_std: float = ours(1e-3, "the small scale of sarussi2021 Fig. 1; Fig. 8 gives none")
     sarussi_epochs: int = ours(100, "the paper gives none")
-    sarussi_alpha: float = ours(0.5, "the paper gives none")
-    wang_width: int = paper(10, "wang2022 App. F.1")
     wang_epochs: int = paper(10000, "wang2022 App. F.1, the last iteration drawn")
     wang_lr: float = ours(0.1, "the paper gives none")
-    wang_norm: float = ours(1e-3, "‖w_k‖ = |a_k| at the start; the paper gives none")
     runs: int = ours(10, "initialisations that are trained")
     depth: float = ours(1e5, "log₁₀(1/L) to which the flow is followed")
+
+
+@dataclass(frozen=True)
+class Phase(Settings):
+    width: int = paper(100, "sarussi2021 Fig. 1")
+    small: float = paper(0.001, "sarussi2021 Fig. 1")
+    large: float = paper(30.0, "sarussi2021 Fig. 1")
+    lr: float = paper(1e-3, "sarussi2021 Fig. 8, at 100 neurons; times 100/m with m neurons")
+    n: int = ours(100, "points of two Gaussians in the plane; the paper gives no number")
+    alpha: float = ours(0.1, "slope of the leaky ReLU; the paper gives none")
+    widths: tuple[int, ...] = ours((2, 4, 10, 20, 40, 100, 200, 400), "the paper has 100 only")
+    scales: int = ours(19, "initial standard deviations, equally spaced in the logarithm")
+    runs: int = ours(20, "initialisations for each width and scale")
+    loss: float = ours(1e-3, "at which runs end; below (ln 2)/n, so that every point is fitted")
+    epochs: int = ours(5000, "after which runs end anyway")
+    wide: int = ours(20, "width from which on the slope over the width is fitted")
+    flow_width: int = ours(20, "of the networks whose flow is followed to its limit")
+    flow_scales: tuple[float, ...] = ours((0.3, 1.0, 3.0, 10.0, 30.0), "their initial scales")
+    flow_runs: int = ours(3, "their number, for each scale")
+    flow_depth: float = ours(1e4, "log₁₀(1/L) to which it is followed at least")
+
+
+@dataclass(frozen=True)
+class Global(Sets):
+    lyu_tiny: float = ours(1e-6, "a scale that is small enough for lyu2021 Theorem 6.2")
+    lyu_width: int = ours(20, "of the networks of lyu2021 Fig. 2; the paper gives none")
+    sarussi_n: int = ours(100, "sarussi2021 Fig. 4 gives none")
+    runs: int = ours(5, "initialisations whose flow is followed, for each data set")
+    tolerance: float = ours(1e-6, "margins up to this share below the widest count as the widest")
+    seconds: float = ours(60.0, "for one flow, and for one optimum, after which bounds are given")
+
+
+@dataclass(frozen=True)
+class Hinted(Settings):
+    alpha: float = paper(0.5, "lyu2021 Fig. 1")
+    n: int = ours(10, "points behind the hints; the theorem allows any")
+    d: int = ours(2, "their dimension; the theorem allows any")
+    width: int = ours(20, "of the networks whose flow is followed; the theorem allows any")
+    scale: float = ours(
+        1e-9, "σ_init of the balanced Gaussian start; the theorem says: small enough"
+    )
+    K_factors: tuple[float, ...] = ours(
+        (0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 1.01, 1.05, 1.15, 1.4, 2.0, 3.0, 5.0, 10.0),
+        "K in units of ε√((3+α)/(1−α))",
+    )
+    eps_factors: tuple[float, ...] = ours((0.05, 0.2, 0.4, 0.6, 0.8, 0.95), "ε in units of αγ")
+    H_values: int = ours(14, "values of H, from ε/2 to three times the bound of App. A.2")
+    alphas: tuple[float, ...] = ours(
+        (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9), "for the threshold of K"
+    )
+    runs: int = ours(2, "initialisations for each H, and for each K and ε")
+    seconds: float = ours(60.0, "for one flow, after which its limit is left open")
+    tolerance: float = ours(1e-6, "of margins, as a share")
 
 
 class Experiment(NamedTuple):
@@ -96,19 +156,21 @@ class Experiment(NamedTuple):
     epochs: int
 
 
+QUICK_EXACT = {
+    "phuong_n": 100,
+    "phuong_d": 10,
+    "sarussi_n": 80,
+    "sarussi_d": 10,
+    "lyu_epochs": 2000,
+    "wang_epochs": 3000,
+}
+
+
 @PAPER.artefact(
     "exact",
     "phuong2021 Fig. 1, lyu2021 Table 1, sarussi2021 Fig. 8, wang2022 Fig. 3",
     Exact,
-    quick={
-        "phuong_n": 100,
-        "phuong_d": 10,
-        "sarussi_n": 80,
-        "sarussi_d": 10,
-        "lyu_epochs": 5000,
-        "width": 20,
-        "runs": 2,
-    },
+    {**QUICK_EXACT, "width": 20, "runs": 2},
 )
 def exact(s: Exact, tell: Tell) -> Result:
     """How far the papers' training runs were from the limit that they show
@@ -128,6 +190,7 @@ def exact(s: Exact, tell: Tell) -> Result:
     figure, axes = new_figure(3, len(experiments), size=(4.1 * len(experiments), 9.6))
     claims: list[Claim] = []
     data: dict[str, np.ndarray] = {}
+    away, shares = 0, [0.0]
     for one, (top, middle, bottom) in zip(experiments, axes.T, strict=True):
         tell(f"{one.title}: the limit")
         limit = _first_limit(one, seeds, -s.depth)
@@ -143,112 +206,55 @@ def exact(s: Exact, tell: Tell) -> Result:
             continue
         angle = np.array([_angles(many, t, limit) for t in range(len(many.at))])[:, fits]
         log10_loss, share = log10_loss[:, fits], margin[:, fits] / limit.certificate.upper
+        late = log10_loss[:-1] < SEPARATED
+        away += int(((late & (angle[1:] > angle[:-1])).any(axis=0) | ~late.any(axis=0)).sum())
+        shares.append(float(share.max()))
+        r = predicted_rate(limit)
+        text = f"{one.title}: the flow's angle falls like log(1/L)^−r with the r that the limit "
+        text += "predicts, up to 0.02"
+        claims.append(
+            near(f"{one.key}_slope", text, fitted_rate(limit.approach) or math.nan, r, 0.02)
+        )
         draw_runs(top, middle, bottom, many.at, log10_loss, angle, share)
-        draw_flow(bottom, limit.approach, predicted_rate(limit))
-        top.set_title(f"{one.title}\n{int(fits.sum())} of {s.runs} runs fit the data")
-        claims += _exact_claims(one, limit, log10_loss, angle, share)
+        draw_flow(bottom, limit.approach, r)
+        left = f"{int(fits.sum())} of {s.runs} runs fit the data, {angle[-1].mean():.2g} rad left"
+        top.set_title(f"{one.title}\n{left}", fontsize=10)
         data |= {f"{one.key}_epochs": many.at, f"{one.key}_angle": angle, f"{one.key}_share": share}
         data |= {f"{one.key}_log10_loss": log10_loss, f"{one.key}_flow": limit.approach}
-    for row, name in zip(
-        axes, ("angle to the limit (rad)", "margin / widest", "angle"), strict=True
-    ):
+    names = ("angle to the limit (rad)", "margin / widest", "angle to the limit (rad)")
+    for row, name in zip(axes, names, strict=True):
         row[0].set_ylabel(name)
         row[0].legend(fontsize=8, loc="best")
+    text = "runs that fit the data and do not come nearer to the limit, at each epoch that was "
+    text += "kept, once every point has its label"
+    claims.append(at_most("nearer", text, away, 0, "0 (lyu2021 Thm 3.1: angle → 0)"))
+    text = "no run at any epoch has a margin above the certified bound of all networks: largest "
+    claims.append(at_most("margin", f"{text}share of it", max(shares), 1 + 1e-12))
     return Result(tuple(claims), figure, data)
 
 
-def _exact_claims(
-    one: Experiment, limit: Limit, log10_loss: np.ndarray, angle: np.ndarray, share: np.ndarray
-) -> list[Claim]:
-    late = log10_loss[:-1] < SEPARATED
-    rises = np.where(late, angle[1:] / angle[:-1], 0.0)
-    left = f"{angle[-1].mean():.3g} rad left, {angle[0].mean():.3g} after the first epoch"
-    return [
-        true(
-            f"{one.key}_nearer",
-            f"{one.title}: once every point has its label, every run comes nearer to the limit at "
-            f"each epoch that was kept; after all {one.epochs}",
-            bool(late.any() and rises.max() <= 1),
-            left,
-            "→ 0 (lyu2021 Thm 3.1)",
-        ),
-        at_most(
-            f"{one.key}_margin",
-            f"{one.title}: no run at any epoch has a margin above the certified bound of the "
-            "widest of all, largest share of it",
-            float(share.max()),
-            1 + 1e-12,
-        ),
-        near(
-            f"{one.key}_slope",
-            f"{one.title}: the flow's angle falls like log(1/L)^−r with the r that the limit "
-            "predicts, up to 0.02",
-            _late_slope(limit.approach),
-            predicted_rate(limit),
-            0.02,
-        ),
-    ]
-
-
 def _experiments(s: Exact) -> list[Experiment]:
-    lyu = f"lyu2021_appJ:n={s.lyu_n},d={s.lyu_d},seed={s.seed}"
-    sarussi = f"gaussians:n={s.sarussi_n},d={s.sarussi_d},seed={s.seed}"
-    small = Setting(width=s.width)
+    phuong = Setting(width=s.width, init=f"uniform:{s.phuong_factor}", rule="sgd", lr=s.phuong_lr)
+    phuong = replace(phuong, batch=s.phuong_batch)
+    lyu = Setting(width=s.width, init=f"he:{s.lyu_factor}", rule="gd", lr=s.lyu_lr)
+    lyu = replace(lyu, activation=f"leaky:{s.lyu_alpha}")
+    sarussi = Setting(width=s.width, init=f"gaussian:{s.sarussi_std}", rule="sgd", lr=s.sarussi_lr)
+    sarussi = replace(sarussi, activation=f"leaky:{s.sarussi_alpha}", train="first", batch=1)
+    wang = Setting(width=s.wang_width, init=f"balanced:{s.wang_norm}", rule="gd", lr=s.wang_lr)
+    wang = replace(wang, loss="logistic:sum")
+    sets = [
+        f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}",
+        f"lyu2021_appJ:n={s.lyu_n},d={s.lyu_d},seed={s.seed}",
+        f"gaussians:n={s.sarussi_n},d={s.sarussi_d},seed={s.seed}",
+        "wang2022_f1",
+    ]
+    orthogonal, gaussian, two, f1 = (load(name) for name in sets)
+    table = f"lyu2021 Table 1, n = {s.lyu_n}"
     return [
-        Experiment(
-            "phuong",
-            "phuong2021 Fig. 1",
-            load(f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}"),
-            replace(
-                small,
-                init=f"uniform:{s.phuong_factor}",
-                rule="sgd",
-                batch=s.phuong_batch,
-                lr=s.phuong_lr,
-            ),
-            s.phuong_epochs,
-        ),
-        Experiment(
-            "lyu",
-            f"lyu2021 Table 1, n = {s.lyu_n}",
-            load(lyu),
-            replace(
-                small,
-                activation=f"leaky:{s.lyu_alpha}",
-                init=f"he:{s.lyu_factor}",
-                rule="gd",
-                lr=s.lyu_lr,
-            ),
-            s.lyu_epochs,
-        ),
-        Experiment(
-            "sarussi",
-            "sarussi2021 Fig. 8",
-            load(sarussi),
-            replace(
-                small,
-                activation=f"leaky:{s.sarussi_alpha}",
-                train="first",
-                init=f"gaussian:{s.sarussi_std}",
-                rule="sgd",
-                batch=1,
-                lr=s.sarussi_lr,
-            ),
-            s.sarussi_epochs,
-        ),
-        Experiment(
-            "wang",
-            "wang2022 Fig. 3",
-            load("wang2022_f1"),
-            Setting(
-                width=s.wang_width,
-                init=f"balanced:{s.wang_norm}",
-                loss="logistic:sum",
-                rule="gd",
-                lr=s.wang_lr,
-            ),
-            s.wang_epochs,
-        ),
+        Experiment("phuong", "phuong2021 Fig. 1", orthogonal, phuong, s.phuong_epochs),
+        Experiment("lyu", table, gaussian, lyu, s.lyu_epochs),
+        Experiment("sarussi", "sarussi2021 Fig. 8", two, sarussi, s.sarussi_epochs),
+        Experiment("wang", "wang2022 Fig. 3", f1, wang, s.wang_epochs),
     ]
 
 
@@ -298,13 +304,6 @@ def _angles(many: Many, t: int, limit: Limit) -> list[float]:
     return found
 
 
-def _late_slope(approach: np.ndarray) -> float:
-    """r of the fit angle ~ log(1/L)^(−r) over the last factor of ten of log(1/L)."""
-    depth, angle = -approach[:, 0], approach[:, 1]
-    late = depth >= depth[-1] / 10
-    return -_slope(depth[late], angle[late])
-
-
 def _slope(x: np.ndarray, y: np.ndarray) -> float:
     """Of the logarithms, by least squares; NaN where there is nothing to fit."""
     if len(np.unique(x)) < 2:
@@ -312,38 +311,14 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-@dataclass(frozen=True)
-class Phase(Settings):
-    width: int = paper(100, "sarussi2021 Fig. 1")
-    small: float = paper(0.001, "sarussi2021 Fig. 1")
-    large: float = paper(30.0, "sarussi2021 Fig. 1")
-    lr: float = paper(1e-3, "sarussi2021 Fig. 8, at 100 neurons; times 100/m with m neurons")
-    n: int = ours(100, "points of two Gaussians in the plane; the paper gives no number")
-    alpha: float = ours(0.1, "slope of the leaky ReLU; the paper gives none")
-    widths: tuple[int, ...] = ours((2, 4, 10, 20, 40, 100, 200, 400), "the paper has 100 only")
-    scales: int = ours(19, "initial standard deviations, equally spaced in the logarithm")
-    runs: int = ours(20, "initialisations for each width and scale")
-    loss: float = ours(1e-3, "at which runs end; below (ln 2)/n, so that every point is fitted")
-    epochs: int = ours(5000, "after which runs end anyway")
-    wide: int = ours(20, "width from which on the slope over the width is fitted")
-    flow_width: int = ours(20, "of the networks whose flow is followed to its limit")
-    flow_scales: tuple[float, ...] = ours((0.3, 1.0, 3.0, 10.0, 30.0), "their initial scales")
-    flow_runs: int = ours(3, "their number, for each scale")
-    flow_depth: float = ours(1e4, "log₁₀(1/L) to which it is followed at least")
+QUICK_FLOWS = {"flow_width": 8, "flow_scales": (3.0, 30.0), "flow_runs": 1}
 
 
 @PAPER.artefact(
     "phase",
     "sarussi2021 Fig. 1, over all scales and widths",
     Phase,
-    quick={
-        "widths": (2, 20, 100),
-        "scales": 10,
-        "runs": 6,
-        "flow_width": 10,
-        "flow_scales": (3.0, 30.0),
-        "flow_runs": 1,
-    },
+    {"widths": (2, 20, 100), "scales": 9, "runs": 5, **QUICK_FLOWS},
 )
 def phase(s: Phase, tell: Tell) -> Result:
     """Where small initialisation ends: linear and bent boundaries over scale and width
@@ -370,26 +345,16 @@ def phase(s: Phase, tell: Tell) -> Result:
         draws = [np.random.default_rng([s.seed, m, run]) for run in range(s.runs)]
         start = np.array([draw.standard_normal((m, 2)) for draw in draws])
         W = (scales[:, None, None, None] * start).reshape(-1, m, 2)
-        a = np.repeat([1.0, -1.0], m // 2)
-        setting = Setting(
-            activation=f"leaky:{s.alpha}",
-            train="first",
-            width=m,
-            rule="sgd",
-            lr=s.lr * 100 / m,
-            stop=(f"loss:{s.loss}",),
-        )
-        many = train_many(
-            setting,
-            points,
-            s.epochs,
-            range(len(W)),
-            start_at={"W": W, "a": np.tile(a, (len(W), 1))},
-        )
+        a = np.tile(np.repeat([1.0, -1.0], m // 2), (len(W), 1))
+        setting = Setting(train="first", width=m, rule="sgd", lr=s.lr * 100 / m)
+        setting = replace(setting, activation=f"leaky:{s.alpha}", stop=(f"loss:{s.loss}",))
+        begin = {"W": W, "a": a}
+        many = train_many(setting, points, s.epochs, range(len(W)), start_at=begin)
         room = _room(many.last["W"], points.X)
         outside[k] = (room < 1).mean(axis=1).reshape(shape[1:])
         slack[k] = room.min(axis=1).reshape(shape[1:])
-        bend[k] = _bends(many.outputs(CIRCLE)).reshape(shape[1:])
+        labels = np.where(many.outputs(plane.circle()) > 0, 1, -1)
+        bend[k] = np.reshape([plane.bend(row) for row in labels], shape[1:])
         fitted[k] = (points.y * many.outputs(points.X) > 0).all(axis=1).reshape(shape[1:])
         radius[k] = _two_clusters(start)[1]
     transition = np.array([[_crossing(scales, row) for row in one.T] for one in slack])
@@ -407,112 +372,50 @@ def phase(s: Phase, tell: Tell) -> Result:
     middle = np.exp(np.log(size[kept]).mean(axis=1))
     draw_transition(axes[1, 0], np.array(s.widths)[kept], middle, ends, title)
     draw_depths(axes[1, 1], s, flow_depth)
-    data = {
-        "widths": np.array(s.widths),
-        "scales": scales,
-        "outside": outside,
-        "bend": bend,
-        "slack": slack,
-        "fitted": fitted,
-        "transition": transition,
-        "initial_radius": radius,
-        "flow_depth": flow_depth,
-        "flow_groups": flow_groups,
-    }
-    claims = _phase_claims(s, outside, bend, fitted, transition, size, flow_depth, flow_groups)
-    return Result(claims, figure, data)
+    found = {"outside": outside, "bend": bend, "slack": slack, "fitted": fitted, "scales": scales}
+    found |= {"transition": transition, "initial_radius": radius, "flow_depth": flow_depth}
+    found |= {"flow_groups": flow_groups, "widths": np.array(s.widths)}
+    return Result(_phase_claims(s, found, size), figure, found)
 
 
-def _phase_claims(
-    s: Phase,
-    outside: np.ndarray,
-    bend: np.ndarray,
-    fitted: np.ndarray,
-    transition: np.ndarray,
-    size: np.ndarray,
-    flow_depth: np.ndarray,
-    flow_groups: np.ndarray,
-) -> tuple[Claim, ...]:
+def _phase_claims(s: Phase, found: dict[str, np.ndarray], size: np.ndarray) -> tuple[Claim, ...]:
     """Of the width nearest to the paper's and its two scales; of all widths; of the flow."""
-    widths = np.array(s.widths)
+    widths, bend, depth = found["widths"], found["bend"], found["flow_depth"]
     own = int(np.abs(widths - s.width).argmin())
     at = f"{widths[own]} neurons"
+    inside = f"scale {s.small:g}, {at}: share of points outside the linear region, worst run"
+    bent = f"scale {s.large:g}, {at}: share of runs whose boundary bends by more than 1 degree"
+    bends = int((bend[own, -1] > 1).sum())
+    leaves = found["transition"][own]
+    log_scale = np.log10(leaves[np.isfinite(leaves) & (leaves > 0)])
+    scale = 10 ** float(log_scale.mean()) if len(log_scale) else "none"
+    low, high = (10**end for end in mean_interval(log_scale))
+    first = f"{at}: a first point leaves the linear region at a scale between the paper's two"
+    span, between = f"{s.small:g} … {s.large:g}", s.small < low and high < s.large
+    two = "2 neurons: the boundary is a line at every scale, largest bend in degrees (Cor. 6.1)"
     wide = widths >= s.wide
     slopes = np.array([_slope(widths[wide], row) for row in size[wide].T if np.isfinite(row).all()])
-    slope_ends = mean_interval(slopes)
-    log_scale = np.log10(transition[own][np.isfinite(transition[own]) & (transition[own] > 0)])
-    scale = 10 ** float(log_scale.mean()) if len(log_scale) else "none"
-    ends = [10**end for end in mean_interval(log_scale)]
-    seen = np.isfinite(flow_depth).all(axis=1)
-    flow_scales = np.repeat(np.array(s.flow_scales)[seen], s.flow_runs)
+    ends = mean_interval(slopes)
+    falls = "that scale, times the initial cluster radius at scale 1, falls like one over the "
+    falls += "width: mean slope of the logarithms"
+    slope = float(slopes.mean()) if len(slopes) else "none in range"
+    one_over = bool(len(slopes) > 1 and ends[0] <= -1 <= ends[1])
+    line = f"followed to its limit, the flow of {s.flow_width} neurons ends with one direction for "
+    line += "each sign, a line, from every scale: most directions of one sign"
+    deep = "the depth log(1/L) at which the flow's boundary becomes linear is proportional to the "
+    deep += "scale: slope over the logarithms, up to 0.1"
+    seen = np.isfinite(depth).all(axis=1)
+    proportion = _slope(np.repeat(np.array(s.flow_scales)[seen], s.flow_runs), depth[seen].ravel())
     return (
-        at_least("fitted", "share of runs that fit every point", fitted.mean(), 1.0),
-        at_most(
-            "small_linear",
-            f"scale {s.small:g}, {at}: share of points outside the linear region, worst run",
-            outside[own, 0].max(),
-            0.0,
-        ),
-        at_most(
-            "small_straight",
-            f"scale {s.small:g}, {at}: the boundary bends by at most 1 degree in every run",
-            bend[own, 0].max(),
-            1.0,
-        ),
-        probability_at_least(
-            "large_bent",
-            f"scale {s.large:g}, {at}: share of runs whose boundary bends by more than 1 degree",
-            int((bend[own, -1] > 1).sum()),
-            s.runs,
-            0.95,
-        ),
-        replace(
-            true(
-                "between",
-                f"{at}: the scale at which a first point leaves the linear region is between the "
-                "paper's two",
-                s.small < ends[0] and ends[1] < s.large,
-                scale,
-                f"{s.small:g} … {s.large:g}",
-            ),
-            interval=(ends[0], ends[1]),
-        ),
-        at_most(
-            "two_neurons",
-            "2 neurons: the boundary is a line at every scale, largest bend in degrees (Cor. 6.1)",
-            bend[widths == 2].max(initial=0.0),
-            0.01,
-        ),
-        Claim(
-            "width_slope",
-            "that scale, times the initial cluster radius at scale 1, falls like one over the "
-            "width: mean slope of the logarithms",
-            -1.0,
-            float(slopes.mean()) if len(slopes) else "none in range",
-            bool(len(slopes) > 1 and slope_ends[0] <= -1 <= slope_ends[1]),
-            slope_ends,
-        ),
-        at_most(
-            "limit_linear",
-            f"followed to its limit, the flow of {s.flow_width} neurons ends with one direction "
-            "for each sign, a line, from every scale: most directions of one sign",
-            flow_groups.max(),
-            1.0,
-            "1 (Thm 6.1)",
-        ),
-        near(
-            "depth_slope",
-            "the depth log(1/L) at which the flow's boundary becomes linear is proportional to the "
-            "scale: slope over the logarithms, up to 0.1",
-            _slope(flow_scales, flow_depth[seen].ravel()),
-            1.0,
-            0.1,
-        ),
+        at_least("fitted", "share of runs that fit every point", found["fitted"].mean(), 1.0),
+        at_most("small_linear", inside, found["outside"][own, 0].max(), 0.0),
+        probability_at_least("large_bent", bent, bends, s.runs, 0.95),
+        Claim("between", first, span, scale, bool(between), (low, high)),
+        at_most("two_neurons", two, bend[widths == 2].max(initial=0.0), 0.01),
+        Claim("width_slope", falls, -1.0, slope, one_over, ends),
+        at_most("limit_linear", line, found["flow_groups"].max(), 1.0, "1 (Thm 6.1)"),
+        near("depth_slope", deep, proportion, 1.0, 0.1),
     )
-
-
-CIRCLE = np.column_stack([f(2 * np.pi * np.arange(7200) / 7200) for f in (np.cos, np.sin)])
-"""Directions of the plane."""
 
 
 def _two_clusters(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -527,19 +430,6 @@ def _room(W: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Members × points: |(w̄−ū)·x| / 2r‖x‖; from 1 on the boundary is linear by Theorem 5.1."""
     normal, r = _two_clusters(W)
     return np.abs(normal @ X.T) / np.maximum(2 * np.outer(r, np.linalg.norm(X, axis=1)), 1e-300)
-
-
-def _bends(f: np.ndarray) -> np.ndarray:
-    """By how many degrees the boundary is no line, from outputs on the circle; 180 where f has more
-    or fewer zeros than two."""
-    step, found = 360 / f.shape[1], np.full(len(f), 180.0)
-    for i, values in enumerate(f):
-        after = np.roll(values, -1)
-        before = np.flatnonzero((values > 0) != (after > 0))
-        if len(before) == 2:
-            zeros = step * (before + values[before] / (values[before] - after[before]))
-            found[i] = abs(zeros[1] - zeros[0] - 180)
-    return found
 
 
 def _crossing(scales: np.ndarray, slack: np.ndarray) -> float:
@@ -560,12 +450,8 @@ def _flows(s: Phase, points: Dataset, tell: Tell) -> tuple[np.ndarray, np.ndarra
     for j, scale in enumerate(s.flow_scales):
         tell(f"flow from scale {scale:g}")
         for run in range(s.flow_runs):
-            setting = Setting(
-                activation=f"leaky:{s.alpha}",
-                train="first",
-                width=s.flow_width,
-                init=f"gaussian:{scale}",
-            )
+            setting = Setting(train="first", width=s.flow_width, init=f"gaussian:{scale}")
+            setting = replace(setting, activation=f"leaky:{s.alpha}")
             limit = find(setting, points, s.seed + run, -s.flow_depth)
             if limit.outcome == "converged":
                 groups[j, run] = max(sum(g.sign == k for g in limit.groups) for k in (1, -1))
@@ -575,28 +461,6 @@ def _flows(s: Phase, points: Dataset, tell: Tell) -> tuple[np.ndarray, np.ndarra
             edge = _crossing(1 / depths[::-1], room[::-1])
             depth[j, run] = max(1 / edge, depths[0]) if edge > 0 else math.inf
     return depth, groups
-
-
-@dataclass(frozen=True)
-class Global(Settings):
-    phuong_n: int = paper(500, "phuong2021 §5.1")
-    phuong_d: int = paper(20, "phuong2021 §5.1")
-    phuong_factor: float = paper(0.05, "phuong2021 §5.1, on weights drawn as PyTorch does")
-    width: int = paper(100, "phuong2021 §5.1, lyu2021 App. J, sarussi2021 Fig. 4")
-    lyu_alpha: float = paper(0.5, "lyu2021 Fig. 1")
-    lyu_factor: float = paper(0.001, "lyu2021 App. I.1.3 and J, on He's initialisation")
-    lyu_tiny: float = ours(1e-6, "a scale that is small enough for lyu2021 Theorem 6.2")
-    lyu_width: int = ours(20, "of the networks of lyu2021 Fig. 2; the paper gives none")
-    table_n: int = paper(10, "lyu2021 Table 1, first row")
-    table_d: int = paper(50, "lyu2021 App. J")
-    sarussi_n: int = ours(100, "sarussi2021 Fig. 4 gives none")
-    sarussi_alpha: float = ours(0.5, "sarussi2021 Fig. 4 gives none")
-    sarussi_std: float = ours(1e-3, "the small scale of sarussi2021 Fig. 1; Fig. 4 gives none")
-    wang_width: int = paper(10, "wang2022 App. F.1")
-    wang_norm: float = ours(1e-3, "‖w_k‖ = |a_k| at the start; wang2022 gives none")
-    runs: int = ours(5, "initialisations whose flow is followed, for each data set")
-    tolerance: float = ours(1e-6, "margins up to this share below the widest count as the widest")
-    seconds: float = ours(60.0, "for one flow, and for one optimum, after which bounds are given")
 
 
 class Row(NamedTuple):
@@ -614,11 +478,22 @@ class Row(NamedTuple):
     """The start is itself the network in question: nothing is followed."""
 
 
+class Verdict(NamedTuple):
+    """Networks of a row that fit the data, beside the widest margin of all."""
+
+    row: Row
+    margin: np.ndarray
+    gap: np.ndarray
+    """The share of the widest margin that is missing."""
+    words: np.ndarray
+    """`certified`, `suboptimal`, or `undecided`."""
+
+
 @PAPER.artefact(
     "global",
     "every max-margin statement of the papers' experiments",
     Global,
-    quick={"phuong_n": 60, "phuong_d": 8, "width": 40, "runs": 1},
+    {"phuong_n": 60, "phuong_d": 8, "width": 40, "runs": 1},
 )
 def global_(s: Global, tell: Tell) -> Result:
     """Is the limit the best network there is? A certified optimum beside every claim
@@ -630,88 +505,88 @@ def global_(s: Global, tell: Tell) -> Result:
     can only be smaller than drawn.
     """
     rows = _rows(s)
-    figure, ((ax,),) = new_figure(size=(12.5, 0.55 * len(rows) + 1.3))
-    claims: list[Claim] = []
+    found: dict[str, Verdict] = {}
     data: dict[str, np.ndarray] = {}
     labels: list[str] = []
-    gaps: list[np.ndarray] = []
-    words: list[np.ndarray] = []
     for row in rows:
         tell(row.title)
         alpha, train = parse_activation(row.setting.activation), row.setting.train or "both"
         best = optimum(row.data, alpha, train, row.setting.width, seconds=s.seconds)
-        ends = _ends(row, s)
         lower, upper = best.margin
-        told = np.array([end.told for end in ends if end.fits], dtype=bool)
-        margin = np.array([end.margin for end in ends if end.fits])
-        gap = 1 - margin / upper
-        certified, wider = gap <= s.tolerance, margin < (1 - s.tolerance) * lower
-        verdicts = np.where(
-            certified, "certified", np.where(told & wider, "suboptimal", "undecided")
-        )
-        gaps.append(gap)
-        words.append(verdicts)
-        claims.append(_row_claim(row, s, margin, gap, verdicts))
+        ends = [end for end in _ends(row, s) if end.fits]
+        told, margin = np.array([end.told for end in ends]), np.array([end.margin for end in ends])
+        gap, below = 1 - margin / upper, margin < (1 - s.tolerance) * lower
+        words = np.where(below & (told > 0), "suboptimal", "undecided")
+        words = np.where(gap <= s.tolerance, "certified", words)
+        found[row.key] = Verdict(row, margin, gap, words)
         reached = f"{margin.min():.5g}" if len(margin) else "none"
         bounds = f"{lower:.5g} {best.status}" if best.gap < 1e-6 else f"{lower:.5g} … {upper:.5g}"
         labels.append(f"{reached} of {bounds}")
         data |= {f"{row.key}_margin": margin, f"{row.key}_widest": np.array([lower, upper])}
-        data |= {f"{row.key}_verdict": verdicts}
-    claims.append(_svm_claim(rows[[row.key for row in rows].index("table")], s, data))
+        data |= {f"{row.key}_verdict": words}
+    figure, ((ax,),) = new_figure(size=(12.5, 0.55 * len(rows) + 1.3))
     names = [f"{row.title}\n{row.says}" for row in rows]
-    draw_verdicts(ax, gaps, words, names, labels, s.tolerance)
-    return Result(tuple(claims), figure, data)
-
-
-def _row_claim(
-    row: Row, s: Global, margin: np.ndarray, gap: np.ndarray, verdicts: np.ndarray
-) -> Claim:
-    told = verdicts != "undecided"
-    if row.widest:
-        worst = float(gap.max()) if len(gap) else 1.0
-        text = f"{row.title}: every limit that fits the data has the widest margin of all networks"
-        claim = at_most(row.key, f"{text}, largest gap", worst, s.tolerance, f"0 ({row.says})")
-    else:
-        least = float(gap.min()) if len(gap) else 0.0
-        text = f"{row.title}: every limit has a margin that is not the widest, smallest gap"
-        claim = at_least(row.key, text, least, s.tolerance, f"> 0 ({row.says})")
-        claim = replace(claim, holds=claim.holds and bool(told.all()))
-    if row.key == "thm2" and (verdicts == "suboptimal").any():
-        finding = (
-            "With K ≥ 3 one class against the rest is not orthogonally separable, so Theorem 4 "
-            "does not apply: each neuron turns to its own point and stays there."
-        )
-        claim = replace(claim, finding=finding)
-    left = margin > (1 + s.tolerance) * row.data.parameters.get("eps", math.inf) / 2
-    if row.key == "right" and not claim.holds and left.any():
-        finding = (
-            f"In {left.sum()} of {len(left)} runs the margin, which never falls, passes the ε/2 of "
-            "the linear classifier: from this scale, with H, K, ε as in App. A.2 (the paper gives "
-            "none), the flow leaves it, long after every point has its label."
-        )
-        claim = replace(claim, finding=finding)
-    return claim
-
-
-def _svm_claim(row: Row, s: Global, data: dict[str, np.ndarray]) -> Claim:
-    """Of Table 1's set: the max-margin separator, as the network that it is, against the limits."""
-    separator = max_margin(row.data.y[:, None] * row.data.X)
-    linear = (1 + s.lyu_alpha) / 4 * separator.upper
-    share = linear / data["table_margin"].min(initial=math.inf)
-    claim = near(
-        "table_svm",
-        f"{row.title}: the limit is the SVM's separator; its margin (1+α)γ/4 over the limit's",
-        float(share),
-        1.0,
-        s.tolerance,
+    every = list(found.values())
+    gaps, verdicts = [one.gap for one in every], [one.words for one in every]
+    draw_verdicts(ax, gaps, verdicts, names, labels, s.tolerance)
+    together = [one for one in every if one.row.key not in ("right", "thm2")]
+    claims = (
+        _gap_claim("widest", [one for one in together if one.row.widest], s),
+        _gap_claim("not_widest", [one for one in together if not one.row.widest], s),
+        _right_claim(found["right"], s),
+        _counterexample_claim(found["thm2"], s),
+        _svm_claim(found["table"], s),
     )
-    if share < 1 - s.tolerance:
-        finding = (
-            "Two neurons that are not opposite have a wider margin than the SVM's separator; only "
-            "on symmetric data (Thm 4.2) is the best network linear in x."
-        )
-        claim = replace(claim, finding=finding)
-    return claim
+    return Result(claims, figure, data)
+
+
+def _gap_claim(id: str, found: Sequence[Verdict], s: Global) -> Claim:
+    """Of data sets of which the papers say the same: the network that is furthest from it."""
+    one = found[0].row
+    says = one.says if len(found) == 1 else "each as its row says"
+    where = one.title if len(found) == 1 else f"{len(found)} data sets"
+    if one.widest:
+        worst = max(float(each.gap.max()) if len(each.gap) else 1.0 for each in found)
+        text = f"{where}: every limit that fits the data has the widest margin of all networks"
+        return at_most(id, f"{text}, largest gap", worst, s.tolerance, f"0 ({says})")
+    least = min(float(each.gap.min()) if len(each.gap) else 0.0 for each in found)
+    text = f"{where}: every limit has a margin that is not the widest, smallest gap"
+    claim = at_least(id, text, least, s.tolerance, f"> 0 ({says})")
+    told = all((each.words != "undecided").all() for each in found)
+    return replace(claim, holds=claim.holds and told)
+
+
+def _right_claim(found: Verdict, s: Global) -> Claim:
+    """Of lyu2021's own scale, from which the flow leaves the linear classifier late."""
+    claim, half = _gap_claim("right", [found], s), found.row.data.parameters["eps"] / 2
+    left = found.margin > (1 + s.tolerance) * half
+    if claim.holds or not left.any():
+        return claim
+    why = f"In {left.sum()} of {len(left)} runs the margin, which never falls, passes the ε/2 of "
+    why += "the linear classifier: from this scale, with H, K, ε as in App. A.2 (the paper gives "
+    why += "none), the flow leaves it, long after every point has its label."
+    return replace(claim, finding=why)
+
+
+def _counterexample_claim(found: Verdict, s: Global) -> Claim:
+    claim = _gap_claim("thm2", [found], s)
+    if claim.holds or not (found.words == "suboptimal").any():
+        return claim
+    why = "With K ≥ 3 one class against the rest is not orthogonally separable, so Theorem 4 does "
+    return replace(claim, finding=f"{why}not apply: each neuron turns to its own point and stays.")
+
+
+def _svm_claim(found: Verdict, s: Global) -> Claim:
+    """Of Table 1's set: the max-margin separator, as the network that it is, against the limits."""
+    row = found.row
+    separator = max_margin(row.data.y[:, None] * row.data.X)
+    share = float((1 + s.lyu_alpha) / 4 * separator.upper / found.margin.min(initial=math.inf))
+    text = f"{row.title}: the limit is the SVM's separator (Fig. 4); its margin (1+α)γ/4 over the "
+    claim = near("table_svm", f"{text}limit's", share, 1.0, s.tolerance)
+    if share >= 1 - s.tolerance or not len(found.margin):
+        return claim
+    why = "Two neurons that are not opposite have a wider margin than the SVM's separator; only "
+    return replace(claim, finding=f"{why}on symmetric data (Thm 4.2) is the best network linear.")
 
 
 class End(NamedTuple):
@@ -759,138 +634,58 @@ def _ends(row: Row, s: Global) -> list[End]:
 def _rows(s: Global) -> list[Row]:
     leaky = Setting(activation=f"leaky:{s.lyu_alpha}", width=s.lyu_width, init=f"he:{s.lyu_factor}")
     wang = Setting(width=s.wang_width, init=f"balanced:{s.wang_norm}", loss="logistic:sum")
-    figure = {
-        side: load(f"lyu2021_{side}" + (f":alpha={s.lyu_alpha}" if side != "middle" else ""))
-        for side in ("left", "middle", "right")
-    }
-    kkt = printed_network(s.lyu_alpha)
-    classes, three = three_against_one()
+    uniform = Setting(width=s.width, init=f"uniform:{s.phuong_factor}")
+    first = Setting(train="first", width=s.width, init=f"gaussian:{s.sarussi_std}")
+    first = replace(first, activation=f"leaky:{s.sarussi_alpha}")
+    tiny, wide = replace(leaky, init=f"he:{s.lyu_tiny}"), replace(leaky, width=s.width)
+    left, right = (load(f"lyu2021_{side}:alpha={s.lyu_alpha}") for side in ("left", "right"))
+    middle = load("lyu2021_middle")
+    orthogonal = load(f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}")
+    gaussian = load(f"lyu2021_appJ:n={s.lyu_n},d={s.lyu_d},seed={s.seed}")
+    two = load(f"gaussians:n={s.sarussi_n},d=2,seed={s.seed}")
+    kkt, (classes, three) = printed_network(s.lyu_alpha), three_against_one()
+    printed, start = (kkt.W, kkt.a), (three.W, three.a)
+    fig1, own = "lyu2021 Fig. 1", "wang2022 Thm 2, unit vectors at 180°, ±50°"
+    at, below = f"{fig1} right, {s.lyu_factor:g} × He", f"{fig1} right, {s.lyu_tiny:g} × He"
+    table, says = f"lyu2021 Table 1, n = {s.lyu_n}", "Thm 1; global by lyu2021 H.2"
+    by_hand, no = f"{fig1} left, the network of App. I.1.1", "KKT, not global"
+    program, one = "Thm 6.2: the program (7)", classes.one_vs_rest(0)
     return [
-        Row(
-            "phuong",
-            "phuong2021 Fig. 1",
-            "Thm 1; global by lyu2021 H.2",
-            True,
-            load(f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}"),
-            Setting(width=s.width, init=f"uniform:{s.phuong_factor}"),
-        ),
-        Row("left", "lyu2021 Fig. 1 left", "Thm 4.3: global", True, figure["left"], leaky),
-        Row(
-            "left_kkt",
-            "lyu2021 Fig. 1 left, the network of App. I.1.1",
-            "KKT, not global",
-            False,
-            figure["left"],
-            leaky,
-            (kkt.W, kkt.a),
-            True,
-        ),
-        Row(
-            "middle",
-            "lyu2021 Fig. 1 middle",
-            "Thm A.7: KKT, not global",
-            False,
-            figure["middle"],
-            leaky,
-        ),
-        Row(
-            "right",
-            f"lyu2021 Fig. 1 right, {s.lyu_factor:g} × He",
-            "Fig. 2: linear, not global",
-            False,
-            figure["right"],
-            leaky,
-        ),
-        Row(
-            "right_tiny",
-            f"lyu2021 Fig. 1 right, {s.lyu_tiny:g} × He",
-            "Thm 6.2: KKT, not global",
-            False,
-            figure["right"],
-            replace(leaky, init=f"he:{s.lyu_tiny}"),
-        ),
-        Row(
-            "table",
-            f"lyu2021 Table 1, n = {s.table_n}",
-            "App. J: max margin",
-            True,
-            load(f"lyu2021_appJ:n={s.table_n},d={s.table_d},seed={s.seed}"),
-            replace(leaky, width=s.width),
-        ),
-        Row(
-            "sarussi",
-            "sarussi2021 Fig. 4",
-            "Thm 6.2: the program (7)",
-            True,
-            load(f"gaussians:n={s.sarussi_n},d=2,seed={s.seed}"),
-            Setting(
-                activation=f"leaky:{s.sarussi_alpha}",
-                train="first",
-                width=s.width,
-                init=f"gaussian:{s.sarussi_std}",
-            ),
-        ),
+        Row("phuong", "phuong2021 Fig. 1", says, True, orthogonal, uniform),
+        Row("left", f"{fig1} left", "Thm 4.3: global", True, left, leaky),
+        Row("left_kkt", by_hand, no, False, left, leaky, printed, stays=True),
+        Row("middle", f"{fig1} middle", f"Thm A.7: {no}", False, middle, leaky),
+        Row("right", at, "Fig. 2: linear, not global", False, right, leaky),
+        Row("right_tiny", below, f"Thm 6.2: {no}", False, right, tiny),
+        Row("table", table, "App. J: max margin", True, gaussian, wide),
+        Row("sarussi", "sarussi2021 Fig. 4", program, True, two, first),
         Row("f1", "wang2022 F.1", "Thm 4: global", True, load("wang2022_f1"), wang),
         Row("f2", "wang2022 F.2", "Prop 5: global", True, load("wang2022_f2"), wang),
-        Row(
-            "thm2",
-            "wang2022 Thm 2, unit vectors at 180°, ±50°",
-            "Thm 2: global",
-            True,
-            classes.one_vs_rest(0),
-            replace(wang, width=3),
-            (three.W, three.a),
-        ),
+        Row("thm2", own, "Thm 2: global", True, one, replace(wang, width=3), start),
     ]
 
 
-@dataclass(frozen=True)
-class Hinted(Settings):
-    alpha: float = paper(0.5, "lyu2021 Fig. 1")
-    n: int = ours(10, "points behind the hints; the theorem allows any")
-    d: int = ours(2, "their dimension; the theorem allows any")
-    width: int = ours(20, "of the networks whose flow is followed; the theorem allows any")
-    scale: float = ours(
-        1e-9, "σ_init of the balanced Gaussian start; the theorem says: small enough"
-    )
-    K_factors: tuple[float, ...] = ours(
-        (0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 1.01, 1.05, 1.15, 1.4, 2.0, 3.0, 5.0, 10.0),
-        "K in units of ε√((3+α)/(1−α))",
-    )
-    eps_factors: tuple[float, ...] = ours((0.05, 0.2, 0.4, 0.6, 0.8, 0.95), "ε in units of αγ")
-    H_values: int = ours(14, "values of H, from ε/2 to three times the bound of App. A.2")
-    alphas: tuple[float, ...] = ours(
-        (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9), "for the threshold of K"
-    )
-    runs: int = ours(2, "initialisations for each H, and for each K and ε")
-    seconds: float = ours(60.0, "for one flow, after which its limit is left open")
-    tolerance: float = ours(1e-6, "of margins, as a share")
+QUICK_OTHERS = {"eps_factors": (0.2, 0.8), "alphas": (0.2, 0.8)}
 
 
 @PAPER.artefact(
     "hinted",
     "lyu2021 Theorem 6.2, Definition 6.1",
     Hinted,
-    quick={
-        "K_factors": (0.5, 0.99, 1.01, 3.0),
-        "eps_factors": (0.2, 0.8),
-        "H_values": 4,
-        "alphas": (0.2, 0.8),
-        "runs": 1,
-    },
+    {"K_factors": (0.5, 1.01, 3.0), "H_values": 3, "runs": 1, **QUICK_OTHERS},
 )
 def hinted(s: Hinted, tell: Tell) -> Result:
     """What three hints cost: the margin that gradient flow loses, over H, K and ε
 
-    Data with the three hints (Hw*, 1), (εw* ± Kw⊥, 1) in front. Top left: the lost share of the
+    Data with the three hints (Hw*, 1), (εw* ± Kw⊥, 1) in front. On the left, the lost share of the
     margin, 1 − reached/widest, over K, for each ε; lines are certified optima against the linear
     classifier's ε/2, dots are limits of gradient flow. Nothing is lost up to K = ε√((3+α)/(1−α)),
-    which the paper does not say. Top right: the same as a map. Bottom left: that threshold, found
-    by bisection with certified optima for other slopes α. Bottom right: H must exceed ε for a loss,
-    and the bound that the paper's proof gives leads the flow to the linear classifier; for smaller
-    H it may go there or not.
+    which the paper does not say. In the middle that threshold, found by bisection with certified
+    optima for other slopes α. On the right, H must exceed ε for a loss, and the bound that the
+    paper's proof gives leads the flow to the linear classifier; for smaller H it may go there or
+    not.
     """
-    unit = math.sqrt((3 + s.alpha) / (1 - s.alpha))
+    start = math.sqrt((3 + s.alpha) / (1 - s.alpha))
     plain = _with_hints(s, s.alpha)
     most = 2 * plain.parameters["eps"]  # αγ: by itself the generator takes half of it
     shape = (len(s.eps_factors), len(s.K_factors))
@@ -900,7 +695,7 @@ def hinted(s: Hinted, tell: Tell) -> Result:
         tell(f"ε = {eps_factor:g} αγ")
         for k, K_factor in enumerate(s.K_factors):
             eps = eps_factor * most
-            data = _with_hints(s, s.alpha, eps=eps, K=K_factor * eps * unit)
+            data = _with_hints(s, s.alpha, eps=eps, K=K_factor * eps * start)
             linear[j, k] = eps / 2
             lower[j, k], upper[j, k] = optimum(data, s.alpha).margin
             reached[j, k] = _reached(s, data)
@@ -916,109 +711,57 @@ def hinted(s: Hinted, tell: Tell) -> Result:
     H_linear = np.minimum(H / 2, half)
     tell("the threshold of K")
     threshold = np.array([_threshold(s, alpha) for alpha in s.alphas])
-    figure, axes = new_figure(2, 2, size=(11.5, 8.6))
-    draw_lost(axes[0, 0], s, 1 - linear / lower, 1 - reached / lower[:, :, None])
-    draw_lost_map(axes[0, 1], s, 1 - linear / lower)
-    draw_threshold(axes[1, 0], s, threshold)
-    draw_lost_over_H(
-        axes[1, 1], H / (2 * half), bound / (2 * half), H_linear / H_lower, H_reached, H_lower
-    )
-    numbers = {
-        "lower": lower,
-        "upper": upper,
-        "linear": linear,
-        "reached": reached,
-        "H": H,
-        "H_bound": np.array(bound),
-        "H_lower": H_lower,
-        "H_upper": H_upper,
-        "H_linear": H_linear,
-        "H_reached": H_reached,
-        "threshold": threshold,
-    }
-    return Result((*_K_claims(s, numbers), *_H_claims(s, numbers)), figure, numbers)
+    figure, ((left, middle, right),) = new_figure(1, 3, size=(17, 4.8))
+    draw_lost(left, s, 1 - linear / lower, 1 - reached / lower[:, :, None])
+    draw_threshold(middle, s, threshold)
+    unit = 2 * half
+    draw_lost_over_H(right, H / unit, bound / unit, H_linear / H_lower, H_reached, H_lower)
+    found = {"lower": lower, "upper": upper, "linear": linear, "reached": reached, "H": H}
+    found |= {"H_bound": np.array(bound), "H_lower": H_lower, "H_upper": H_upper}
+    found |= {"H_linear": H_linear, "H_reached": H_reached, "threshold": threshold}
+    return Result((*_K_claims(s, found), *_H_claims(s, found)), figure, found)
 
 
 def _K_claims(s: Hinted, found: dict[str, np.ndarray]) -> list[Claim]:
     lower, upper, linear, reached = (found[k] for k in ("lower", "upper", "linear", "reached"))
     factors, alphas = np.array(s.K_factors), np.array(s.alphas)
     lost = 1 - linear / lower
-    predicted = np.sqrt((3 + alphas) / (1 - alphas))
-    ended = np.abs(reached / linear[:, :, None] - 1) <= s.tolerance
-    any_K = at_least(
-        "any_K",
-        "whatever K > 0 is, the linear classifier loses margin: smallest share lost",
-        float(lost.min()),
-        s.tolerance,
-        "> 0 (App. A.2)",
-    )
-    if not any_K.holds and (factors < 1).any():
+    any_K = "whatever K > 0 is, the linear classifier loses margin: smallest share lost"
+    always = at_least("any_K", any_K, float(lost.min()), s.tolerance, "> 0 (App. A.2)")
+    if not always.holds and (factors < 1).any():
         why = "For K < ε√((3+α)/(1−α)) the multipliers 1/(2ε) of the two hints are dual feasible, "
-        any_K = replace(
-            any_K, finding=why + "so the linear classifier has the widest margin of all."
-        )
+        why += "so the linear classifier has the widest margin of all."
+        always = replace(always, finding=why)
+    below = "for K below ε√((3+α)/(1−α)) nothing is lost: largest share, by the upper bound"
+    nothing = float((1 - linear / upper)[:, factors < 1].max(initial=0.0))
+    beyond = "for K beyond it margin is lost: smallest share, by the lower bound"
+    least = float(lost[:, factors > 1].min(initial=1.0))
+    begins = "the K at which the loss begins, found with certified optima, is ε√((3+α)/(1−α)) for "
+    begins += "every slope α: largest relative difference"
+    off = float(np.abs(found["threshold"] / np.sqrt((3 + alphas) / (1 - alphas)) - 1).max())
+    flow = "with H as in App. A.2 the flow ends at the linear classifier ½φ(w*·x), for every K, ε"
+    ended = np.abs(reached / linear[:, :, None] - 1) <= s.tolerance
     return [
-        any_K,
-        at_most(
-            "below",
-            "for K below ε√((3+α)/(1−α)) nothing is lost: largest share, by the upper bound",
-            float((1 - linear / upper)[:, factors < 1].max(initial=0.0)),
-            s.tolerance,
-            "0 (erratum to App. A.2)",
-        ),
-        at_least(
-            "beyond",
-            "for K beyond it margin is lost: smallest share, by the lower bound",
-            float(lost[:, factors > 1].min(initial=1.0)),
-            s.tolerance,
-            "> 0 (Thm 6.2)",
-        ),
-        at_most(
-            "threshold",
-            "the K at which the loss begins, found with certified optima, is ε√((3+α)/(1−α)) for "
-            "every slope α: largest relative difference",
-            float(np.abs(found["threshold"] / predicted - 1).max()),
-            1e-4,
-        ),
-        probability_at_least(
-            "flow",
-            "with H as in App. A.2 the flow ends at the linear classifier ½φ(w*·x), for every K "
-            "and ε",
-            int(ended.sum()),
-            ended.size,
-            1 - 2.0**-s.width,
-        ),
+        always,
+        at_most("below", below, nothing, s.tolerance, "0 (erratum to App. A.2)"),
+        at_least("beyond", beyond, least, s.tolerance, "> 0 (Thm 6.2)"),
+        at_most("threshold", begins, off, 1e-4),
+        probability_at_least("flow", flow, int(ended.sum()), ended.size, 1 - 2.0**-s.width),
     ]
 
 
 def _H_claims(s: Hinted, found: dict[str, np.ndarray]) -> list[Claim]:
-    H, bound, reached = found["H"], float(found["H_bound"]), found["H_reached"]
-    linear = np.abs(reached / found["H_linear"][:, None] - 1) <= s.tolerance
-    other = H[~linear.all(axis=1)].max(initial=0.0)
-    below, lost = H < 2 * found["H_linear"].max(), 1 - reached / found["H_lower"][:, None]
+    H, bound, half = found["H"], float(found["H_bound"]), found["H_linear"]
+    below = "with H below ε nothing is lost, the first hint is then the nearest point: largest "
+    below += "share, by the upper bound"
+    lost = float((1 - half / found["H_upper"])[H < 2 * half.max()].max(initial=0.0))
+    enough = "the bound of App. A.2 suffices: the largest H with a limit other than the linear "
+    enough += "classifier, as a share of it"
+    linear = np.abs(found["H_reached"] / half[:, None] - 1) <= s.tolerance
+    other = float(H[~linear.all(axis=1)].max(initial=0.0)) / bound
     return [
-        at_most(
-            "H_below",
-            "with H below ε nothing is lost, the first hint is then the nearest point: largest "
-            "share, by the upper bound",
-            float((1 - found["H_linear"] / found["H_upper"])[below].max(initial=0.0)),
-            s.tolerance,
-            "H > ε (App. A.2)",
-        ),
-        at_least(
-            "H_beyond",
-            "with H beyond the bound of App. A.2 every limit loses margin: smallest share",
-            float(np.nan_to_num(lost[H > bound]).min(initial=1.0)),
-            s.tolerance,
-            "> 0 (Thm 6.2)",
-        ),
-        at_most(
-            "H_enough",
-            "the bound of App. A.2 suffices: the largest H with a limit other than the linear "
-            "classifier, as a share of it",
-            float(other / bound),
-            1.0,
-        ),
+        at_most("H_below", below, lost, s.tolerance, "0 (App. A.2 asks for H > ε)"),
+        at_most("H_enough", enough, other, 1.0, "≤ 1 (Thm 6.2)"),
     ]
 
 
