@@ -55,7 +55,7 @@ def _section(one: Artefact, about: dict[str, Any]) -> list[str]:
     lines = [
         f"## {one.name}: {one.title}",
         "",
-        f"{one.place}. `tacit reproduce {one.id}` ({about['seconds']:.0f} s)",
+        f"{one.place}. `tacit reproduce {one.id}` ({_time(about)})",
         "",
         f"![{one.title}]({one.folder}/figure.png)",
         "",
@@ -85,6 +85,11 @@ def _section(one: Artefact, about: dict[str, Any]) -> list[str]:
     own = [words for words in about["departures"] if words.partition(" = ")[0] not in shown]
     lines += ["", *(f"- {words}" for words in own), "", "</details>"]
     return lines
+
+
+def _time(about: dict[str, Any]) -> str:
+    device = about.get("device", "cpu")
+    return f"{about['seconds']:.0f} s" + ("" if device == "cpu" else f" on one {device}")
 
 
 def _gallery(found: list[tuple[Artefact, dict[str, Any]]]) -> str:

@@ -667,10 +667,10 @@ def _orthogonally_separable(share: float, products: Sequence[np.ndarray]) -> Cla
     if claim.holds or (same <= 0).mean() > 0.01:
         return claim
     finding = (
-        f"In the sample that is drawn {(same <= 0).mean():.2g} of the pairs of one class have a "
-        f"product of 0 or less, and {different:.2g} of the pairs of different classes one above 0: "
-        "(1) forbids both. The paper does not state the scale of the pixels or Adam's step size; "
-        "how many such pairs there are differed with them and with the seed where we varied them."
+        f"Of all pairs {1 - share:.2g} are not as in (1); of those that are drawn, {different:.2g} "
+        f"of different classes are above 0 and {(same <= 0).mean():.2g} of one class are not. The "
+        "paper does not state the scale of the pixels or Adam's step size; how many such pairs "
+        "there are differed with them and with the seed where we varied them."
     )
     return replace(claim, finding=finding)
 

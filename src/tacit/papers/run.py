@@ -14,6 +14,7 @@ from typing import Any
 
 import tacit
 from tacit._io import npz_bytes, open_regular, write_folder
+from tacit._jax import jax
 from tacit._json import plain
 from tacit._types import BadInput
 from tacit._words import near_miss
@@ -67,6 +68,7 @@ def reproduce(
             "seconds": time.perf_counter() - begun,
             "tacit": tacit.__version__,
             "python": platform.python_version(),
+            "device": jax.devices()[0].device_kind,
             "mark": mark,
         }
     )
