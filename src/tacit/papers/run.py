@@ -22,6 +22,7 @@ from tacit.papers.base import Artefact, Settings, Tell, entries
 from tacit.plots import picture, under
 
 CLAIMS = "claims.json"
+FILES = (CLAIMS, "figure.png", "figure.svg", "data.npz")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ def reproduce(
     """Make it, or read it where it was made earlier with the same settings and code."""
     folder = out / artefact.folder
     mark = _mark(artefact, settings)
-    if not again and (about := read(folder)) is not None and about.get("mark") == mark:
+    about = read(folder)
+    whole = all((folder / name).is_file() for name in FILES)
+    if not again and whole and about is not None and about.get("mark") == mark:
         return Reproduction(artefact, folder, about, cached=True)
     begun = time.perf_counter()
     result = artefact.make(settings, tell)
@@ -73,20 +76,20 @@ def reproduce(
         }
     )
     under(result.figure, caption(about))
-    files = {
-        CLAIMS: json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False).encode(),
-        "figure.png": picture(result.figure, "png"),
-        "figure.svg": picture(result.figure, "svg"),
-        "data.npz": npz_bytes(result.data),
-    }
+    files = (
+        json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False).encode(),
+        picture(result.figure, "png"),
+        picture(result.figure, "svg"),
+        npz_bytes(result.data),
+    )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    write_folder(folder, files, force=folder.exists())
+    write_folder(folder, dict(zip(FILES, files, strict=True)), force=folder.exists())
     return Reproduction(artefact, folder, about, cached=False)
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """What an earlier run wrote there; None where there is nothing of ours, or not all of it."""
-    if not all((folder / name).is_file() for name in (CLAIMS, "figure.png", "figure.svg")):
+    """The claims that an earlier run wrote there; None where there are none."""
+    if not (folder / CLAIMS).is_file():
         return None
     try:
         with open_regular(folder / CLAIMS, 10**7) as file:
@@ -113,9 +116,12 @@ def words(claim: dict[str, Any]) -> str:
 
 
 def number(value: float | str | None) -> str:
+    """Four digits, and more where these would hide that it is not 1."""
     if value is None:
         return "unbounded"
-    return value if isinstance(value, str) else f"{value:.4g}"
+    if isinstance(value, str):
+        return value
+    return f"{value:.7g}" if 0 < abs(value - 1) < 1e-3 else f"{value:.4g}"
 
 
 def _departures(settings: Settings) -> Sequence[str]:
