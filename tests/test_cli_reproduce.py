@@ -108,6 +108,32 @@ def test_what_is_there_is_not_made_again(capsys, tmp_path):
     assert len(MADE) == 5
 
 
+CLAIMS = {"id": "a", "text": "", "paper": 1, "ours": 1, "holds": True, "finding": ""}
+ABOUT = {"id": "toy2021:fig2", "title": "", "place": "", "departures": [], "settings": []}
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        b"\xff",
+        b"[" * 10**5,
+        b'{"claims": 3}',
+        json.dumps({**ABOUT, "seconds": 1.0, "claims": [3]}).encode(),
+        json.dumps({**ABOUT, "seconds": 1.0, "claims": [{**CLAIMS, "interval": "ab"}]}).encode(),
+        json.dumps({**ABOUT, "seconds": 1.0, "claims": [{**CLAIMS, "interval": [1]}]}).encode(),
+        json.dumps({**ABOUT, "seconds": "long", "claims": []}).encode(),
+        json.dumps({**ABOUT, "seconds": 1.0, "settings": [1], "claims": []}).encode(),
+    ],
+)
+def test_claims_that_are_not_ours_are_passed_over(capsys, tmp_path, claims):
+    other = tmp_path / "figures" / "toy2021-fig2"
+    other.mkdir(parents=True)
+    (other / "claims.json").write_bytes(claims)
+    code, _, err = run(capsys, "reproduce", "toy2021:fig1", "--quick")
+    assert code == 0, err
+    assert "fig2" not in (tmp_path / "figures" / "toy2021.md").read_text("utf-8")
+
+
 def test_what_cannot_be_made_is_said_and_the_rest_is_made(capsys, tmp_path):
     code, out, err = run(capsys, "reproduce", "all", "--quick")
     assert code == 2 and "toy2021:fig2 was left out: MNIST is not here" in err

@@ -7,7 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tacit._jax import jax
 from tacit._json import plain
 from tacit._types import BadInput
 from tacit._words import near_miss
-from tacit.papers.base import Artefact, Settings, Tell, entries
+from tacit.papers.base import Artefact, Claim, Entry, Settings, Tell, entries
 from tacit.plots import picture, under
 
 CLAIMS = "claims.json"
@@ -94,9 +94,35 @@ def read(folder: Path) -> dict[str, Any] | None:
     try:
         with open_regular(folder / CLAIMS, 10**7) as file:
             about = json.loads(file.read())
-        return about if isinstance(about, dict) and about["claims"] is not None else None
-    except (ValueError, KeyError, OSError):
+        return about if _is_ours(about) else None
+    except (ValueError, TypeError, RecursionError, OSError, BadInput):
         return None
+
+
+def _is_ours(about: Any) -> bool:
+    """Whether pages can be made of it."""
+    return (
+        isinstance(about, dict)
+        and {"id", "title", "place", "claims", "departures", "settings", "seconds"} <= set(about)
+        and isinstance(about["seconds"], float)
+        and all(isinstance(words, str) for words in about["departures"])
+        and all(set(Entry._fields) <= set(entry) for entry in about["settings"])
+        and all(isinstance(entry["place"], str) for entry in about["settings"])
+        and all(_is_claim(claim) for claim in about["claims"])
+    )
+
+
+def _is_claim(claim: Any) -> bool:
+    if not (isinstance(claim, dict) and {f.name for f in fields(Claim)} <= set(claim)):
+        return False
+    ends = claim["interval"]
+    return (
+        (ends is None or (isinstance(ends, list) and len(ends) == 2))
+        and all(end is None or isinstance(end, float | int) for end in ends or ())
+        and all(isinstance(claim[key], str | float | int | None) for key in ("paper", "ours"))
+        and isinstance(claim["text"], str)
+        and isinstance(claim["finding"], str)
+    )
 
 
 def caption(about: dict[str, Any]) -> str:
