@@ -90,7 +90,7 @@ class Exact(Sets):
     wang_epochs: int = paper(10000, "wang2022 App. F.1, the last iteration drawn")
     wang_lr: float = ours(0.1, "the paper gives none")
     runs: int = ours(10, "initialisations that are trained")
-    depth: float = ours(1e5, "log₁₀(1/L) to which the flow is followed")
+    depth: float = ours(1e8, "log₁₀(1/L) of the flow; at 1e5 some slopes are not settled yet")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Phase(Settings):
 
 @dataclass(frozen=True)
 class Global(Sets):
-    lyu_tiny: float = ours(1e-6, "a scale that is small enough for lyu2021 Theorem 6.2")
+    lyu_tiny: float = ours(1e-6, "small enough for lyu2021 Thm 6.2, A.7; 0.001 often is not")
     lyu_width: int = ours(20, "of the networks of lyu2021 Fig. 2; the paper gives none")
     sarussi_n: int = ours(100, "sarussi2021 Fig. 4 gives none")
     runs: int = ours(5, "initialisations whose flow is followed, for each data set")
@@ -646,7 +646,8 @@ def _rows(s: Global) -> list[Row]:
     kkt, (classes, three) = printed_network(s.lyu_alpha), three_against_one()
     printed, start = (kkt.W, kkt.a), (three.W, three.a)
     fig1, own = "lyu2021 Fig. 1", "wang2022 Thm 2, unit vectors at 180°, ±50°"
-    at, below = f"{fig1} right, {s.lyu_factor:g} × He", f"{fig1} right, {s.lyu_tiny:g} × He"
+    tiny_he = f"{s.lyu_tiny:g} × He"
+    at, below = f"{fig1} right, {s.lyu_factor:g} × He", f"{fig1} right, {tiny_he}"
     table, says = f"lyu2021 Table 1, n = {s.lyu_n}", "Thm 1; global by lyu2021 H.2"
     by_hand, no = f"{fig1} left, the network of App. I.1.1", "KKT, not global"
     program, one = "Thm 6.2: the program (7)", classes.one_vs_rest(0)
@@ -654,7 +655,7 @@ def _rows(s: Global) -> list[Row]:
         Row("phuong", "phuong2021 Fig. 1", says, True, orthogonal, uniform),
         Row("left", f"{fig1} left", "Thm 4.3: global", True, left, leaky),
         Row("left_kkt", by_hand, no, False, left, leaky, printed, stays=True),
-        Row("middle", f"{fig1} middle", f"Thm A.7: {no}", False, middle, leaky),
+        Row("middle", f"{fig1} middle, {tiny_he}", f"Thm A.7: {no}", False, middle, tiny),
         Row("right", at, "Fig. 2: linear, not global", False, right, leaky),
         Row("right_tiny", below, f"Thm 6.2: {no}", False, right, tiny),
         Row("table", table, "App. J: max margin", True, gaussian, wide),

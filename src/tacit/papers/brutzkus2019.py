@@ -165,7 +165,7 @@ class Fig8(Fig7):
 
 
 EXACT = "the test error is computed exactly from the 15 kinds of points, not from a test sample"
-QUICK_XORD = {"channels": (4, 8, 20), "runs": 60, "iterations": 3000}
+QUICK_XORD = {"channels": (4, 8, 20), "runs": 120, "iterations": 3000}
 QUICK_SPREAD = {"spread_runs": 60, "spread_channels": (8,), "spread_d": (), "spread_gamma": ()}
 
 

@@ -431,11 +431,13 @@ class Fig9(Trained):
     agreement: float = ours(
         0.2, "β of the NAR that the data must allow, else the next draw; ten seeds took 1 to 12"
     )
-    against: float = ours(2.0, "by how much the data must rule out the PAR, else another draw")
-    epochs: int = ours(3000, "the paper gives none")
+    against: float = ours(
+        4.0, "by how much the data must rule out the PAR, else another draw; with 2, training lasts"
+    )
+    epochs: int = ours(10000, "the paper gives none; with 3000, neurons of some draws still move")
 
 
-@PAPER.artefact("fig9", "Figure 9, App. J", Fig9, quick={"epochs": 1000})
+@PAPER.artefact("fig9", "Figure 9, App. J", Fig9, quick={"epochs": 5000})
 def fig9(s: Fig9, tell: Tell) -> Result:
     """Two Gaussians and an outlier: neurons agree, but not all of them on the right labels.
 
@@ -478,10 +480,20 @@ def fig9(s: Fig9, tell: Tell) -> Result:
     sides = np.where(nets.last["a"][..., None] > 0, data.y, _but_the_outlier(data))
     there = ((nets.last["W"] @ data.X.T) * sides > 0).all(axis=-1).mean()
     text = "share of the neurons in the regime that was computed before training"
+    others = data.X[:-1].T * data.y[:-1] * np.sign(nets.last["a"])[..., None, None]
+    only = bool(((nets.last["W"][..., None, :] @ others) > 0).all())
+    dispute = (
+        f"They agree on all points but the outlier; after {s.epochs} epochs neurons of one type "
+        "still stand on both sides of it. The paper does not say how long it trained."
+    )
     claims = (
         at_most("accuracy", "every network classifies all points: largest error", error, 0.0),
-        at_most("nar", "points that two neurons of a type disagree on, at the end", most, 0.0),
-        _ours(at_least, "foretold", text, there, 1.0, "not stated"),
+        _because(
+            at_most("nar", "points that two neurons of a type disagree on, at the end", most, 0.0),
+            only,
+            dispute,
+        ),
+        _because(_ours(at_least, "foretold", text, there, 1.0, "not stated"), only, dispute),
         at_most("par", f"{in_par} the end", inside[:, -1].sum(), 0),
         _because(
             at_most("never", f"{in_par} some epoch that is drawn", inside.any(axis=1).sum(), 0),
