@@ -177,3 +177,4 @@ def test_a_folder_of_somebody_else_is_left_alone(capsys, tmp_path):
     code, _, err = run(capsys, "reproduce", "toy2021:fig1", "--quick")
     assert code == 2 and "not written by tacit" in err
     assert (theirs / "thesis.txt").read_text() == "mine"
+    assert not MADE  # it was said before the work, not after it

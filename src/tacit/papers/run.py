@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tacit
-from tacit._io import npz_bytes, open_regular, write_folder
+from tacit._io import check_writable, npz_bytes, open_regular, write_folder
 from tacit._jax import jax
 from tacit._json import plain
 from tacit._types import BadInput
@@ -54,6 +54,7 @@ def reproduce(
     whole = all((folder / name).is_file() for name in FILES)
     if not again and whole and about is not None and about.get("mark") == mark:
         return Reproduction(artefact, folder, about, cached=True)
+    check_writable(folder, force=folder.exists())  # before the work, not after it
     begun = time.perf_counter()
     result = artefact.make(settings, tell)
     departures = [*_departures(settings), *result.departures]
@@ -82,7 +83,6 @@ def reproduce(
         picture(result.figure, "svg"),
         npz_bytes(result.data),
     )
-    folder.parent.mkdir(parents=True, exist_ok=True)
     write_folder(folder, dict(zip(FILES, files, strict=True)), force=folder.exists())
     return Reproduction(artefact, folder, about, cached=False)
 
