@@ -17,7 +17,7 @@ LAYERS = [
     ("show",),
     ("papers",),
     ("report",),
-    ("plots",),
+    ("plots", "sweep"),
     ("explain",),
     ("theorems", "limit"),
     ("geometry", "train", "flow"),
@@ -40,6 +40,10 @@ DOORS = {
     "sklearn": "data",
     "clarabel": "solvers",
     "daqp": "solvers",
+    "dask": "sweep",
+    "distributed": "sweep",
+    "dask_jobqueue": "sweep",
+    "pyarrow": "sweep",
 }
 BANNED = {"pickle", "yaml", "dill", "joblib", "torch"}
 
