@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import tacit.train.many
+import tacit.train.ensemble
 from tacit import BadInput, Setting, load
 from tacit.train import train, train_many
 from tacit.train.descent import parse_descent
@@ -32,7 +32,7 @@ def test_lanes_train_the_same_networks(case, monkeypatch):
     given = {"epochs": 300, "seeds": range(3, 8), "at": (0, 7)}
     fast = train_many(setting, data, **given)
     assert pool(parse_descent(setting, 9), data if isinstance(data, list) else [data])
-    monkeypatch.setattr(tacit.train.many, "pool", lambda *_: None)
+    monkeypatch.setattr(tacit.train.ensemble, "pool", lambda *_: None)
     slow = train_many(setting, data, **given)
     assert fast.outcomes == slow.outcomes
     np.testing.assert_array_equal(fast.epochs, slow.epochs)
@@ -69,7 +69,7 @@ def test_many_agree_with_train():
 @pytest.mark.parametrize("lanes", [True, False])
 def test_what_diverges_says_so_and_keeps_its_last_good_weights(lanes, monkeypatch):
     if not lanes:
-        monkeypatch.setattr(tacit.train.many, "pool", lambda *_: None)
+        monkeypatch.setattr(tacit.train.ensemble, "pool", lambda *_: None)
     setting = Setting(width=4, train="both", lr=1e200, loss="exponential")
     found = train_many(setting, load("xor"), 50, [0, 1])
     assert set(found.outcomes) == {"diverged"}

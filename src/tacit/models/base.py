@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from tacit._jax import jax, jnp
 from tacit._types import BadInput
 
@@ -57,11 +59,11 @@ class Model(Protocol):
         ...
 
 
-def output_signs(width: int) -> jax.Array:
+def output_signs(width: int) -> np.ndarray:
     """k times +1, then k times −1: the fixed output layer of sarussi2021 (1), brutzkus2019 (1)."""
     if width < 2 or width % 2:
         raise BadInput(f"width {width} must be even: half of the output weights are +, half are −")
-    return jnp.repeat(jnp.array([1.0, -1.0]), width // 2)
+    return np.repeat([1.0, -1.0], width // 2)
 
 
 def gradient_by_autodiff(model: Model, params: Params, X: jax.Array, g: jax.Array) -> Params:

@@ -8,6 +8,7 @@ a seed gives the same bits alone, in any ensemble, and however its epochs are cu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -139,7 +140,7 @@ def advance(
     n = X.shape[0]
     if descent.batch is None:
         return _advance(descent, state, X, y, jnp.zeros((1, 0), jnp.int32), lr, until)
-    many = max(1, min(MOST_ORDERS, MOST_NUMBERS // n))
+    many = _at_once(n)
     while (epoch := int(state.epoch)) < until and int(state.status) == stops.RUNNING:
         chapter = epoch // many
         orders = jnp.asarray(_orders(seed, chapter, many, n))
@@ -147,8 +148,41 @@ def advance(
     return state
 
 
+def advance_all(
+    descent: Descent,
+    states: State,
+    X: jax.Array,
+    y: jax.Array,
+    seeds: Sequence[int],
+    lr: jax.Array,
+    until: int,
+) -> State:
+    """The same for networks side by side: every array has an axis of them in front.
+
+    For a GPU, which many small networks fill and one does not. The bits of a network may depend on
+    how many stand beside it, because the products of matrices do.
+    """
+    n = X.shape[1]
+    if descent.batch is None:
+        orders = jnp.zeros((len(seeds), 1, 0), jnp.int32)
+        return _advance_all(descent, states, X, y, orders, lr, until)
+    many = _at_once(n)
+    while True:
+        epochs = np.asarray(states.epoch)[np.asarray(states.status) == stops.RUNNING]
+        if not (epochs < until).any():
+            return states
+        chapter = int(epochs.min()) // many
+        orders = jnp.asarray(np.stack([_orders(seed, chapter, many, n) for seed in seeds]))
+        goal = min(until, (chapter + 1) * many)
+        states = _advance_all(descent, states, X, y, orders, lr, goal)
+
+
 MOST_ORDERS, MOST_NUMBERS = 64, 2**20
 """Epochs whose orders are drawn at once, and the most numbers in them."""
+
+
+def _at_once(n: int) -> int:
+    return max(1, min(MOST_ORDERS, MOST_NUMBERS // n))
 
 
 @lru_cache(maxsize=8)  # pieces that end within a chapter ask for it again
@@ -192,6 +226,20 @@ def _advance(
         return jax.tree.map(partial(jnp.where, finite), moved, diverged)
 
     return jax.lax.while_loop(running, one_epoch, state)
+
+
+@partial(jax.jit, static_argnames="descent")
+def _advance_all(
+    descent: Descent,
+    states: State,
+    X: jax.Array,
+    y: jax.Array,
+    orders: jax.Array,
+    lr: jax.Array,
+    until: int,
+) -> State:
+    along = jax.vmap(partial(_advance, descent), in_axes=(0, 0, 0, 0, None, None))
+    return along(states, X, y, orders, lr, until)
 
 
 def _epoch(

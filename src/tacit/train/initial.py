@@ -54,7 +54,7 @@ def initial_weights(
     if len(trained) < len(shapes):
         if not 0 < output_weight < math.inf:
             raise BadInput(f"--output-weight {output_weight} must be a positive number")
-        fixed = {"a": output_weight * np.asarray(output_signs(width), dtype=np.float64)}
+        fixed = {"a": output_weight * output_signs(width)}
     text = text or default_init(model, d, width)
     name = text.partition(":")[0]
     if name not in SCHEMES:

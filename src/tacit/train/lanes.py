@@ -11,7 +11,7 @@ the case of one patch, the point itself.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import add
 from typing import NamedTuple
 
@@ -66,11 +66,20 @@ def pool(descent: Descent, sets: Sequence[Dataset]) -> Pool | None:
     numbers: dict[tuple[float, ...], int] = {}
     found: dict[tuple[Example, int], dict[int, float]] = {}
     terms = 0
+
+    @cache
+    def coefficients(labels: tuple[int, ...]) -> list[float]:
+        return np.asarray(loss.weights(jnp.array(labels))).tolist()
+
+    @cache
+    def example_of(point: bytes) -> Example:
+        rows = map(tuple, np.frombuffer(point).reshape(-1, size).tolist())
+        return tuple(sorted({numbers.setdefault(row, len(numbers)) for row in rows}))
+
     for i, data in enumerate(distinct):
-        coefficients = np.asarray(loss.weights(jnp.asarray(data.y))).tolist()
-        for x, y, c in zip(data.X, data.y.tolist(), coefficients, strict=True):
-            rows = (tuple(row) for row in x.reshape(-1, size).tolist())
-            example = tuple(sorted({numbers.setdefault(row, len(numbers)) for row in rows}))
+        labels = tuple(data.y.tolist())
+        for x, y, c in zip(data.X, labels, coefficients(labels), strict=True):
+            example = example_of(x.tobytes())
             if (example, y) not in found:
                 found[example, y] = {}
                 terms += len(example)

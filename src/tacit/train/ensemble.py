@@ -1,0 +1,207 @@
+"""The ways to train the networks of an ensemble, and the choice of the fastest that there is.
+
+On a processor tiny networks stand side by side in lanes and others are trained one by one, on all
+cores. On a GPU a network has a multiprocessor to itself where it fits, else many go side by side.
+Except side by side on a GPU, a network's bits do not depend on what is trained beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from tacit._jax import jax, jnp
+from tacit._types import Dataset
+from tacit.models import ConvMaxPool, TwoLayer
+from tacit.train import fused
+from tacit.train import stop as stops
+from tacit.train.descent import Descent, advance, advance_all, start
+from tacit.train.lanes import Lanes, Pool, pool, size_of_block
+from tacit.train.lanes import advance as advance_lanes
+
+Weights = dict[str, np.ndarray]
+Trained = tuple[Weights, np.ndarray, np.ndarray]
+"""Weights at every moment, the epochs reached, and codes of how it ended, of each member."""
+
+T = TypeVar("T")
+
+PIECE = 1000
+"""Epochs after which members that have ended leave the lanes."""
+TOGETHER = 2**27
+"""Numbers in the layers of the networks that a GPU trains side by side."""
+LARGEST = 1e100
+"""Weights beyond this are on their way out of float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """What is to be trained, and the ways to do it."""
+
+    descent: Descent
+    lr: float
+    sets: Sequence[Dataset]
+    seeds: Sequence[int]
+    begin: Weights
+    moments: Sequence[int]
+    tell: Callable[[int, int], None]
+    threads: int
+
+    def train(self) -> Trained:
+        """By the fastest way there is here; what diverges by it is trained again on its own."""
+        members, model = len(self.sets), self.descent.model
+        double = self._real == np.float64
+        on_gpu = double and jax.default_backend() == "gpu"
+        one_shape = len({data.X.shape for data in self.sets}) == 1
+        step = fused.kernel(self.descent, *self._sizes) if on_gpu and one_shape else None
+        if step is not None:
+            trained = self._fused(step)
+        elif double and (common := pool(self.descent, self.sets)) is not None:
+            trained = self._in_lanes(common)
+        elif on_gpu and one_shape and isinstance(model, TwoLayer | ConvMaxPool):
+            return self._side_by_side()
+        else:
+            return self._one_by_one(self._nothing(), np.arange(members))
+        return self._one_by_one(trained, np.flatnonzero(trained[2] == stops.DIVERGED))
+
+    @property
+    def _real(self) -> np.dtype:
+        return next(iter(self.begin.values())).dtype
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """n, d and the number of neurons (0 where the network has no such)."""
+        return self.sets[0].n, self.sets[0].d, self.begin["W"].shape[1] if "W" in self.begin else 0
+
+    def _nothing(self) -> Trained:
+        kept = {
+            part: np.empty((len(self.moments), *array.shape), self._real)
+            for part, array in self.begin.items()
+        }
+        reached, status = np.zeros((2, len(self.sets)), np.int64)
+        return kept, reached, status
+
+    def _one_by_one(self, trained: Trained, members: np.ndarray) -> Trained:
+        """Train these members on their own and write into the arrays of all."""
+        kept, reached, status = trained
+        lr = jnp.asarray(self.lr, self._real)
+
+        def one(i: int) -> None:
+            state = start(self.descent, {part: array[i] for part, array in self.begin.items()})
+            X, y = self._arrays([i])
+            for t, moment in enumerate(self.moments):
+                state = advance(self.descent, state, X[0], y[0], int(self.seeds[i]), lr, moment)
+                for part, array in state.params.items():
+                    kept[part][t, i] = array
+            reached[i], status[i] = int(state.epoch), int(state.status)
+
+        for done, _ in enumerate(_in_threads(one, members.tolist(), self.threads), start=1):
+            self.tell(done, len(members))
+        return trained
+
+    def _arrays(self, members: Sequence[int]) -> tuple[jax.Array, jax.Array]:
+        """X and y of these members."""
+        labels = np.int64 if self.descent.loss is None else self._real
+        return (
+            jnp.asarray(np.stack([self.sets[i].X for i in members]), self._real),
+            jnp.asarray(np.stack([self.sets[i].y for i in members]), labels),
+        )
+
+    def _side_by_side(self) -> Trained:
+        """Train on a GPU, as many together as its memory takes."""
+        kept, reached, status = trained = self._nothing()
+        rows, d = self.descent.batch or self.sets[0].n, self.sets[0].d
+        model = self.descent.model
+        patches = d // model.patch if isinstance(model, ConvMaxPool) else 1
+        size = max(1, TOGETHER // (rows * (d + patches * self._sizes[2])))
+        for first in range(0, len(self.sets), size):
+            some = range(first, min(first + size, len(self.sets)))
+            X, y = self._arrays(some)
+            begun = [
+                start(self.descent, {part: array[i] for part, array in self.begin.items()})
+                for i in some
+            ]
+            states = jax.tree.map(lambda *leaves: jnp.stack(leaves), *begun)
+            seeds = [int(self.seeds[i]) for i in some]
+            for t, moment in enumerate(self.moments):
+                states = advance_all(
+                    self.descent, states, X, y, seeds, jnp.asarray(self.lr), moment
+                )
+                for part, array in states.params.items():
+                    kept[part][t, some] = array
+            reached[some], status[some] = states.epoch, states.status
+            self.tell(some.stop, len(self.sets))
+        return trained
+
+    def _fused(self, step: fused.Step) -> Trained:
+        """Train on a GPU, each member on one multiprocessor; no stop rule is looked at."""
+        kept, reached, status = trained = self._nothing()
+        assert self.descent.loss is not None
+        place = {id(data): k for k, data in enumerate({id(s): s for s in self.sets}.values())}
+        numbers = {id(data): i for i, data in enumerate(self.sets)}
+        X, y = self._arrays([numbers[key] for key in place])
+        signed = y * jax.vmap(self.descent.loss.weights)(y)
+        which = jnp.asarray([place[id(data)] for data in self.sets], jnp.int32)
+        W, a = jnp.asarray(self.begin["W"]), jnp.asarray(self.begin["a"])
+        for t, moment in enumerate(self.moments):
+            steps = moment - (self.moments[t - 1] if t else 0)
+            W, a = step(X, signed, which, W, a, jnp.array([self.lr, float(steps)]))
+            kept["W"][t], kept["a"][t] = W, a
+            self.tell(len(self.sets) * (t + 1) // len(self.moments), len(self.sets))
+        sizes = np.maximum(
+            np.abs(kept["W"][-1]).max(axis=(1, 2)), np.abs(kept["a"][-1]).max(axis=1)
+        )
+        reached[:] = self.moments[-1]
+        status[:] = np.where(sizes < LARGEST, stops.RUNNING, stops.DIVERGED)  # NaN is not smaller
+        return trained
+
+    def _in_lanes(self, common: Pool) -> Trained:
+        """Train all side by side; those that end make room for others after every piece."""
+        members = len(self.sets)
+        W = np.moveaxis(self.begin["W"], 0, -1).swapaxes(0, 1).copy()
+        a = self.begin["a"].T.copy()
+        epoch, stale = np.zeros((2, members), np.int64)
+        status, best = np.full(members, stops.RUNNING), np.full(members, np.inf)
+        arrays = W, a, epoch, status, best, stale
+        fixed = jnp.asarray(common.patches), jnp.asarray(common.labels)
+        size = size_of_block(W.shape[1])
+        kept, _, _ = self._nothing()
+
+        def block(chosen: np.ndarray, until: int) -> None:
+            padded = np.resize(chosen, size)
+            lanes = Lanes(*(jnp.asarray(array[..., padded]) for array in arrays))
+            weights = jnp.asarray(common.weights[:, padded])
+            numbers = jnp.asarray(self.lr), jnp.asarray(until, jnp.int64)
+            moved = advance_lanes(self.descent, common.examples, lanes, *fixed, weights, *numbers)
+            for array, new in zip(arrays, moved, strict=True):
+                array[..., chosen] = np.asarray(new)[..., : len(chosen)]
+
+        for t, moment in enumerate(self.moments):
+            while (going := np.flatnonzero((status == stops.RUNNING) & (epoch < moment))).size:
+                until = min(int(epoch[going].min()) + PIECE, moment)
+                blocks = [going[first : first + size] for first in range(0, len(going), size)]
+                for _ in _in_threads(partial(block, until=until), blocks, self.threads):
+                    self.tell(int((status != stops.RUNNING).sum()), members)
+            kept["W"][t], kept["a"][t] = np.moveaxis(W, -1, 0).swapaxes(1, 2), a.T
+        return kept, epoch, status
+
+
+def _in_threads(work: Callable[[T], None], items: Sequence[T], threads: int) -> Iterator[None]:
+    """Do the work for all items; compiled code of several threads runs at the same time."""
+    if not items:
+        return
+    work(items[0])  # alone: it may have to compile
+    yield
+    with ThreadPoolExecutor(threads) as others:
+        tasks = [others.submit(work, item) for item in items[1:]]
+        try:
+            for task in as_completed(tasks):
+                task.result()
+                yield
+        except BaseException:
+            others.shutdown(cancel_futures=True)
+            raise

@@ -1,0 +1,148 @@
+"""The ways to train an ensemble give the same networks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit import Setting, load
+from tacit._jax import jax, jnp
+from tacit.train import fused
+from tacit.train import stop as stops
+from tacit.train.descent import parse_descent
+from tacit.train.ensemble import Ensemble
+from tacit.train.initial import initial_weights
+from tacit.train.nvrtc import compile_cuda
+
+TWO_LAYER = Setting(width=10, init="he:0.5")
+CASES = {
+    "gd": TWO_LAYER,
+    "first": replace(TWO_LAYER, train="first", init="gaussian:0.1", activation="leaky:0.2"),
+    "sgd": replace(TWO_LAYER, rule="sgd", batch=7),
+    "adam": replace(TWO_LAYER, rule="adam", lr=0.01),
+    "stops": replace(TWO_LAYER, stop=("loss:0.3", "no_improvement:3"), lr=0.5),
+    "diverges": replace(TWO_LAYER, loss="exponential:sum", lr=100.0),
+}
+
+
+def ensemble(setting, call, runs=5, moments=(0, 3, 70)):
+    sets = [load(call.format(seed)) for seed in range(runs)]
+    descent = parse_descent(setting, sets[0].n)
+    drawn = [
+        initial_weights(descent.model, data.d, setting.width, setting.init, seed)
+        for seed, data in enumerate(sets)
+    ]
+    begin = {part: np.stack([one[part] for one in drawn]) for part in drawn[0]}
+    return Ensemble(
+        descent, setting.lr, sets, range(runs), begin, moments, lambda done, of: None, 2
+    )
+
+
+def alone(chosen):
+    return chosen._one_by_one(chosen._nothing(), np.arange(len(chosen.sets)))
+
+
+def assert_same(ours, theirs, tolerance):
+    for part, array in theirs[0].items():
+        np.testing.assert_allclose(ours[0][part], array, rtol=tolerance, atol=tolerance)
+    assert ours[1].tolist() == theirs[1].tolist()
+    assert ours[2].tolist() == theirs[2].tolist()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_side_by_side_as_alone(name):
+    chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
+    found = chosen._side_by_side()
+    assert_same(found, alone(chosen), 1e-12)
+    if name == "stops":
+        assert {stops.REACHED_LOSS} <= set(found[2].tolist())
+    if name == "diverges":
+        assert set(found[2].tolist()) == {stops.DIVERGED}
+
+
+def test_side_by_side_in_parts(monkeypatch):
+    chosen = ensemble(CASES["sgd"], "gaussians:n=30,d=4,seed={}")
+    whole = chosen._side_by_side()
+    monkeypatch.setattr("tacit.train.ensemble.TOGETHER", 2 * 7 * (4 + 10))
+    assert_same(chosen._side_by_side(), whole, 1e-12)
+
+
+def test_convolutions_side_by_side():
+    setting = Setting(model="conv_max_pool", width=4, init="gaussian:0.1", loss="hinge", lr=0.01)
+    chosen = ensemble(setting, "xord:n=6,d=4,seed={}")
+    assert_same(chosen._side_by_side(), alone(chosen), 1e-12)
+
+
+def by_products(descent):
+    """What the GPU's kernel computes, written down from its contract."""
+
+    def step(X, signed, which, W, a, numbers):
+        X, signed, W, a = (np.asarray(array) for array in (X, signed, W, a))
+        X, c = X[np.asarray(which)], signed[np.asarray(which)]
+        lr, steps = np.asarray(numbers)
+        for _ in range(int(steps)):
+            Z = np.einsum("rnd,rmd->rnm", X, W)
+            phi = np.where(Z > 0, Z, descent.model.alpha * Z)
+            margin = np.sign(c) * np.einsum("rnm,rm->rn", phi, a)
+            g = -c / (1 + np.exp(margin))
+            S = np.where(Z > 0, 1, descent.model.alpha) * g[..., None]
+            V = np.einsum("rnm,rnd->rmd", S, X)
+            change = np.sum(W * V, axis=2)
+            W = W - lr * a[..., None] * V
+            if descent.model.train == "both":
+                a = a - lr * change
+        return jnp.asarray(W), jnp.asarray(a)
+
+    return step
+
+
+@pytest.mark.parametrize("name", ["gd", "first"])
+def test_what_the_kernel_is_given_and_gives(name):
+    chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
+    sets = [*chosen.sets[:2], *chosen.sets[:2], chosen.sets[0]]  # data sets that are shared
+    chosen = replace(chosen, sets=sets)
+    assert_same(chosen._fused(by_products(chosen.descent)), alone(chosen), 1e-12)
+
+
+def test_what_leaves_float64_on_the_gpu_is_trained_again_alone():
+    chosen = ensemble(CASES["gd"], "gaussians:n=30,d=4,seed={}")
+
+    def breaks(X, signed, which, W, a, numbers):
+        return W.at[1].set(jnp.nan), a.at[3].set(1e200)
+
+    assert chosen._fused(breaks)[2].tolist() == [
+        stops.DIVERGED if i in (1, 3) else stops.RUNNING for i in range(5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "n", "d", "m"),
+    [
+        (replace(TWO_LAYER, rule="sgd", batch=3), 10, 4, 10),
+        (replace(TWO_LAYER, stop=("zero_error",)), 10, 4, 10),
+        (replace(TWO_LAYER, step="scaled"), 10, 4, 10),
+        (replace(TWO_LAYER, loss="hinge"), 10, 4, 10),
+        (TWO_LAYER, 10, 33, 10),
+        (TWO_LAYER, 10, 4, 513),
+        (TWO_LAYER, 100_000, 4, 10),
+        (Setting(model="conv_max_pool", width=4, loss="hinge"), 10, 4, 4),
+    ],
+)
+def test_trainings_that_are_not_for_the_kernel(setting, n, d, m):
+    assert fused.kernel(parse_descent(setting, n), n, d, m) is None
+
+
+def test_room_that_the_kernel_needs():
+    # X 104 × 20, W 128 × 20, 8 spare numbers each, y, g and 4 × f of 104, 13 × 128 bytes.
+    assert fused.shared_bytes(100, 20, 100) == 8 * (2080 + 8 + 2560 + 8 + 6 * 104) + 13 * 128
+    assert [fused.warps(m) for m in (1, 32, 33, 64, 65, 100, 512)] == [1, 1, 2, 2, 4, 4, 16]
+
+
+def test_no_compiler_no_kernel(monkeypatch):
+    monkeypatch.setattr("tacit.train.nvrtc._library", lambda: None)
+    assert compile_cuda("", []) is None
+
+
+def test_no_gpu_no_kernel():
+    assert jax.default_backend() == "cpu"
+    assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
