@@ -97,7 +97,7 @@ class Flow:
         )
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
-        self.steps = self.rejected = 0
+        self.steps = self.rejected = self.tries = 0
         self.last_error = TOLERANCE
 
     def run(
@@ -105,10 +105,11 @@ class Flow:
         log_L_end: float,
         seconds: float = 540.0,
         progress: Callable[[float], None] | None = None,
+        most_tries: float = math.inf,
     ) -> Path:
-        """Until the loss is that small; may be called again."""
+        """Until the loss is that small, for so many tries of a step; may be called again."""
         end, reason = "reached", ""
-        begin = perf_counter()
+        begin, last_try = perf_counter(), self.tries + most_tries
         h, stiff = 0.01 / self._fastest(), 0
         try:
             while self.now.log_L > log_L_end:
@@ -124,11 +125,14 @@ class Flow:
                 if perf_counter() - begin > seconds:
                     end, reason = "undecided", f"{seconds:g} seconds were not enough"
                     break
+                if self.tries >= last_try:
+                    end, reason = "undecided", f"{most_tries:g} steps were not enough"
+                    break
                 if progress is not None:
                     progress(self.now.log_L)
                 if stiff >= TRY_IMPLICIT or is_deep(self.now.log_L):
                     before = self.steps
-                    self._implicit_phase(TRY_IMPLICIT * h, log_L_end, begin + seconds)
+                    self._implicit_phase(TRY_IMPLICIT * h, log_L_end, begin + seconds, last_try)
                     stiff = 0 if self.steps > before else -3 * TRY_IMPLICIT
                     continue
                 h, was_stiff = self._explicit_step(h)
@@ -152,6 +156,7 @@ class Flow:
         aim = h
         while True:
             tiny = aim * fastest < 1e-12
+            self.tries += 1
             try:
                 step = explicit(self.state, self.now, aim, self.kind)
             except Fork as fork:
@@ -205,11 +210,14 @@ class Flow:
         self.now = weigh(self.state, self.kind)
         return True
 
-    def _implicit_phase(self, h: float, log_L_end: float, deadline: float) -> None:
+    def _implicit_phase(self, h: float, log_L_end: float, deadline: float, last_try: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
         self._merge()
         trend = np.zeros(len(self.now.p))
-        while self.now.log_L > log_L_end and perf_counter() < deadline and not self._at_rest():
+        while self.now.log_L > log_L_end and not self._at_rest():
+            if perf_counter() > deadline or self.tries >= last_try:
+                return
+            self.tries += 1
             deep = is_deep(self.now.log_L)
             h = min(h, (DEEP_GROWTH if deep else DOUBLING) / self._fastest())
             log_p = _logs(self.now.p)

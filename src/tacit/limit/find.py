@@ -25,6 +25,8 @@ DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed where no limit can be told yet."""
 DEEPEST = {"both": -1e250, "first": -1e120}
 """Further down squares of weights overflow; with a fixed output layer they grow like log(1/L)."""
+MORE_TRIES = 300
+"""Steps that may be tried there, or as many as were before."""
 TELLING = -1000.0
 """log₁₀ loss from which on a path that could not be followed further may still tell its limit."""
 CERTIFY_SECONDS = 60.0
@@ -64,13 +66,14 @@ def find(
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, found = _end(path, data, train)
-    needed = perf_counter() - started
-    allowed = min(seconds, max(2 * needed, needed + 2))
+    allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
         if path.end != "reached" or outcome != "undecided":
             break
-        left = allowed - (perf_counter() - started)
-        path = flow.run(goal * LN10, max(left, 0.0), _reporter(progress, goal))
+        left = max(seconds - (perf_counter() - started), 0.0)
+        path = flow.run(
+            goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
+        )
         ending = _end(path, data, train)
         if path.end == "reached" or ending[0] == "converged":
             outcome, reason, found = ending
