@@ -1,13 +1,14 @@
 """The ways to train an ensemble give the same networks."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tacit import Setting, load
+from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
-from tacit.train import fused
+from tacit.train import fused, train_many
 from tacit.train import stop as stops
 from tacit.train.descent import parse_descent
 from tacit.train.ensemble import Ensemble
@@ -38,8 +39,17 @@ def ensemble(setting, call, runs=5, moments=(0, 3, 70)):
     )
 
 
+def by(way, *given):
+    """What all members come to, trained in this way."""
+    chosen = way.__self__
+    trained = chosen._nothing()
+    members = () if way.__name__ == "_fused" else (np.arange(len(chosen.sets)),)
+    way(*given, *members, trained)
+    return trained
+
+
 def alone(chosen):
-    return chosen._one_by_one(chosen._nothing(), np.arange(len(chosen.sets)))
+    return by(chosen._one_by_one)
 
 
 def assert_same(ours, theirs, tolerance):
@@ -52,7 +62,7 @@ def assert_same(ours, theirs, tolerance):
 @pytest.mark.parametrize("name", CASES)
 def test_side_by_side_as_alone(name):
     chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
-    found = chosen._side_by_side()
+    found = by(chosen._side_by_side)
     assert_same(found, alone(chosen), 1e-12)
     if name == "stops":
         assert {stops.REACHED_LOSS} <= set(found[2].tolist())
@@ -62,15 +72,15 @@ def test_side_by_side_as_alone(name):
 
 def test_side_by_side_in_parts(monkeypatch):
     chosen = ensemble(CASES["sgd"], "gaussians:n=30,d=4,seed={}")
-    whole = chosen._side_by_side()
+    whole = by(chosen._side_by_side)
     monkeypatch.setattr("tacit.train.ensemble.TOGETHER", 2 * 7 * (4 + 10))
-    assert_same(chosen._side_by_side(), whole, 1e-12)
+    assert_same(by(chosen._side_by_side), whole, 1e-12)
 
 
 def test_convolutions_side_by_side():
     setting = Setting(model="conv_max_pool", width=4, init="gaussian:0.1", loss="hinge", lr=0.01)
     chosen = ensemble(setting, "xord:n=6,d=4,seed={}")
-    assert_same(chosen._side_by_side(), alone(chosen), 1e-12)
+    assert_same(by(chosen._side_by_side), alone(chosen), 1e-12)
 
 
 def by_products(descent):
@@ -101,7 +111,7 @@ def test_what_the_kernel_is_given_and_gives(name):
     chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
     sets = [*chosen.sets[:2], *chosen.sets[:2], chosen.sets[0]]  # data sets that are shared
     chosen = replace(chosen, sets=sets)
-    assert_same(chosen._fused(by_products(chosen.descent)), alone(chosen), 1e-12)
+    assert_same(by(chosen._fused, by_products(chosen.descent)), alone(chosen), 1e-12)
 
 
 def test_what_leaves_float64_on_the_gpu_is_trained_again_alone():
@@ -110,7 +120,7 @@ def test_what_leaves_float64_on_the_gpu_is_trained_again_alone():
     def breaks(X, signed, which, W, a, numbers):
         return W.at[1].set(jnp.nan), a.at[3].set(1e200)
 
-    assert chosen._fused(breaks)[2].tolist() == [
+    assert by(chosen._fused, breaks)[2].tolist() == [
         stops.DIVERGED if i in (1, 3) else stops.RUNNING for i in range(5)
     ]
 
@@ -146,3 +156,28 @@ def test_no_compiler_no_kernel(monkeypatch):
 def test_no_gpu_no_kernel():
     assert jax.default_backend() == "cpu"
     assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+@pytest.mark.parametrize("entries", ["signs", "reals"])
+def test_lanes_do_not_depend_on_the_other_data(train, entries):
+    """Bit for bit, also where products are rounded."""
+    rng = np.random.default_rng(0)
+    draw = rng.standard_normal if entries == "reals" else partial(rng.integers, -1, 2)
+    sets = [Dataset(np.array(draw(size=(3, 2)), float), np.array([1, -1, 1])) for _ in range(5)]
+    setting = Setting(width=6, train=train, init="gaussian:0.3", lr=0.3)
+    whole = train_many(setting, sets, 200, range(5))
+    for i, data in enumerate(sets):
+        one = train_many(setting, data, 200, [i])
+        for part, array in one.last.items():
+            np.testing.assert_array_equal(array[0], whole.last[part][i])
+
+
+def test_lanes_and_others_in_one_ensemble():
+    """Data too large for lanes beside data that is not: each as it is alone."""
+    setting = Setting(width=6, init="he:0.3")
+    sets = [load("xor"), load("gaussians:n=60,d=2"), load("lyu2021_left"), load("xor")]
+    whole = train_many(setting, sets, 50, range(4))
+    for i, data in enumerate(sets):
+        one = train_many(setting, data, 50, [i])
+        np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])

@@ -7,7 +7,7 @@ Except side by side on a GPU, a network's bits do not depend on what is trained 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -50,23 +50,57 @@ class Ensemble:
     moments: Sequence[int]
     tell: Callable[[int, int], None]
     threads: int
+    lanes: bool = True
+    """Whether tiny networks may stand in lanes."""
 
     def train(self) -> Trained:
         """By the fastest way there is here; what diverges by it is trained again on its own."""
-        members, model = len(self.sets), self.descent.model
+        trained = self._nothing()
+        status = trained[2]
+        status[:] = stops.DIVERGED
         double = self._real == np.float64
         on_gpu = double and jax.default_backend() == "gpu"
         one_shape = len({data.X.shape for data in self.sets}) == 1
         step = fused.kernel(self.descent, *self._sizes) if on_gpu and one_shape else None
         if step is not None:
-            trained = self._fused(step)
-        elif double and (common := pool(self.descent, self.sets)) is not None:
-            trained = self._in_lanes(common)
-        elif on_gpu and one_shape and isinstance(model, TwoLayer | ConvMaxPool):
-            return self._side_by_side()
+            self._fused(step, trained)
+        elif self.lanes and double:
+            for members, common in self._pools():
+                self._in_lanes(common, members, trained)
+        rest = np.flatnonzero(status == stops.DIVERGED)
+        if on_gpu and one_shape and isinstance(self.descent.model, TwoLayer | ConvMaxPool):
+            self._side_by_side(rest, trained)
         else:
-            return self._one_by_one(self._nothing(), np.arange(members))
-        return self._one_by_one(trained, np.flatnonzero(trained[2] == stops.DIVERGED))
+            self._one_by_one(rest, trained)
+        return trained
+
+    def _pools(self) -> list[tuple[np.ndarray, Pool]]:
+        """Members that go into lanes together, and the pool of their examples.
+
+        Which other examples are in a pool changes how sums are rounded, unless all products are
+        exact, as they are with entries 0 and ±1. So data sets of such share a pool, and every other
+        has one of its own: the bits of a network do not depend on what is trained beside it.
+        """
+        members: dict[int, list[int]] = {}
+        for i, data in enumerate(self.sets):
+            members.setdefault(id(data), []).append(i)
+        alone = {key: pool(self.descent, [self.sets[own[0]]]) for key, own in members.items()}
+        exact = [
+            i
+            for i, data in enumerate(self.sets)
+            if alone[id(data)] is not None and np.isin(data.X, (-1.0, 0.0, 1.0)).all()
+        ]
+        if exact and (common := pool(self.descent, [self.sets[i] for i in exact])) is not None:
+            found = [(np.array(exact), common)]
+        else:
+            found, exact = [], []
+        shared = {id(self.sets[i]) for i in exact}
+        for key, own in members.items():
+            if key not in shared and alone[key] is not None:
+                common = pool(self.descent, [self.sets[i] for i in own])
+                assert common is not None
+                found.append((np.array(own), common))
+        return found
 
     @property
     def _real(self) -> np.dtype:
@@ -85,7 +119,7 @@ class Ensemble:
         reached, status = np.zeros((2, len(self.sets)), np.int64)
         return kept, reached, status
 
-    def _one_by_one(self, trained: Trained, members: np.ndarray) -> Trained:
+    def _one_by_one(self, members: np.ndarray, trained: Trained) -> None:
         """Train these members on their own and write into the arrays of all."""
         kept, reached, status = trained
         lr = jnp.asarray(self.lr, self._real)
@@ -101,45 +135,42 @@ class Ensemble:
 
         for done, _ in enumerate(_in_threads(one, members.tolist(), self.threads), start=1):
             self.tell(done, len(members))
-        return trained
 
-    def _arrays(self, members: Sequence[int]) -> tuple[jax.Array, jax.Array]:
+    def _arrays(self, members: Iterable[int]) -> tuple[jax.Array, jax.Array]:
         """X and y of these members."""
         labels = np.int64 if self.descent.loss is None else self._real
+        sets = [self.sets[i] for i in members]
         return (
-            jnp.asarray(np.stack([self.sets[i].X for i in members]), self._real),
-            jnp.asarray(np.stack([self.sets[i].y for i in members]), labels),
+            jnp.asarray(np.stack([data.X for data in sets]), self._real),
+            jnp.asarray(np.stack([data.y for data in sets]), labels),
         )
 
-    def _side_by_side(self) -> Trained:
-        """Train on a GPU, as many together as its memory takes."""
-        kept, reached, status = trained = self._nothing()
+    def _side_by_side(self, members: np.ndarray, trained: Trained) -> None:
+        """Train these members on a GPU, as many together as its memory takes."""
+        kept, reached, status = trained
         rows, d = self.descent.batch or self.sets[0].n, self.sets[0].d
         model = self.descent.model
         patches = d // model.patch if isinstance(model, ConvMaxPool) else 1
         size = max(1, TOGETHER // (rows * (d + patches * self._sizes[2])))
-        for first in range(0, len(self.sets), size):
-            some = range(first, min(first + size, len(self.sets)))
+        for first in range(0, len(members), size):
+            some = members[first : first + size]
             X, y = self._arrays(some)
             begun = [
                 start(self.descent, {part: array[i] for part, array in self.begin.items()})
                 for i in some
             ]
             states = jax.tree.map(lambda *leaves: jnp.stack(leaves), *begun)
-            seeds = [int(self.seeds[i]) for i in some]
+            seeds, lr = [int(self.seeds[i]) for i in some], jnp.asarray(self.lr)
             for t, moment in enumerate(self.moments):
-                states = advance_all(
-                    self.descent, states, X, y, seeds, jnp.asarray(self.lr), moment
-                )
+                states = advance_all(self.descent, states, X, y, seeds, lr, moment)
                 for part, array in states.params.items():
                     kept[part][t, some] = array
             reached[some], status[some] = states.epoch, states.status
-            self.tell(some.stop, len(self.sets))
-        return trained
+            self.tell(first + len(some), len(members))
 
-    def _fused(self, step: fused.Step) -> Trained:
-        """Train on a GPU, each member on one multiprocessor; no stop rule is looked at."""
-        kept, reached, status = trained = self._nothing()
+    def _fused(self, step: fused.Step, trained: Trained) -> None:
+        """Train all on a GPU, each on one multiprocessor; no stop rule is looked at."""
+        kept, reached, status = trained
         assert self.descent.loss is not None
         place = {id(data): k for k, data in enumerate({id(s): s for s in self.sets}.values())}
         numbers = {id(data): i for i, data in enumerate(self.sets)}
@@ -157,19 +188,17 @@ class Ensemble:
         )
         reached[:] = self.moments[-1]
         status[:] = np.where(sizes < LARGEST, stops.RUNNING, stops.DIVERGED)  # NaN is not smaller
-        return trained
 
-    def _in_lanes(self, common: Pool) -> Trained:
-        """Train all side by side; those that end make room for others after every piece."""
-        members = len(self.sets)
-        W = np.moveaxis(self.begin["W"], 0, -1).swapaxes(0, 1).copy()
-        a = self.begin["a"].T.copy()
-        epoch, stale = np.zeros((2, members), np.int64)
-        status, best = np.full(members, stops.RUNNING), np.full(members, np.inf)
+    def _in_lanes(self, common: Pool, members: np.ndarray, trained: Trained) -> None:
+        """Train these side by side; those that end make room for others after every piece."""
+        kept, reached, outcomes = trained
+        W = np.moveaxis(self.begin["W"][members], 0, -1).swapaxes(0, 1).copy()
+        a = self.begin["a"][members].T.copy()
+        epoch, stale = np.zeros((2, len(members)), np.int64)
+        status, best = np.full(len(members), stops.RUNNING), np.full(len(members), np.inf)
         arrays = W, a, epoch, status, best, stale
         fixed = jnp.asarray(common.patches), jnp.asarray(common.labels)
         size = size_of_block(W.shape[1])
-        kept, _, _ = self._nothing()
 
         def block(chosen: np.ndarray, until: int) -> None:
             padded = np.resize(chosen, size)
@@ -185,9 +214,10 @@ class Ensemble:
                 until = min(int(epoch[going].min()) + PIECE, moment)
                 blocks = [going[first : first + size] for first in range(0, len(going), size)]
                 for _ in _in_threads(partial(block, until=until), blocks, self.threads):
-                    self.tell(int((status != stops.RUNNING).sum()), members)
-            kept["W"][t], kept["a"][t] = np.moveaxis(W, -1, 0).swapaxes(1, 2), a.T
-        return kept, epoch, status
+                    self.tell(int((status != stops.RUNNING).sum()), len(members))
+            kept["W"][t, members] = np.moveaxis(W, -1, 0).swapaxes(1, 2)
+            kept["a"][t, members] = a.T
+        reached[members], outcomes[members] = epoch, status
 
 
 def _in_threads(work: Callable[[T], None], items: Sequence[T], threads: int) -> Iterator[None]:

@@ -63,8 +63,8 @@ def pool(descent: Descent, sets: Sequence[Dataset]) -> Pool | None:
         return None
     size = model.patch if isinstance(model, ConvMaxPool) else sets[0].d
     distinct = list({id(data): data for data in sets}.values())
-    numbers: dict[tuple[float, ...], int] = {}
-    found: dict[tuple[Example, int], dict[int, float]] = {}
+    patches: set[tuple[float, ...]] = set()
+    found: dict[tuple[frozenset, int], dict[int, float]] = {}
     terms = 0
 
     @cache
@@ -72,31 +72,34 @@ def pool(descent: Descent, sets: Sequence[Dataset]) -> Pool | None:
         return np.asarray(loss.weights(jnp.array(labels))).tolist()
 
     @cache
-    def example_of(point: bytes) -> Example:
-        rows = map(tuple, np.frombuffer(point).reshape(-1, size).tolist())
-        return tuple(sorted({numbers.setdefault(row, len(numbers)) for row in rows}))
+    def rows_of(point: bytes) -> frozenset[tuple[float, ...]]:
+        return frozenset(map(tuple, np.frombuffer(point).reshape(-1, size).tolist()))
 
     for i, data in enumerate(distinct):
         labels = tuple(data.y.tolist())
         for x, y, c in zip(data.X, labels, coefficients(labels), strict=True):
-            example = example_of(x.tobytes())
-            if (example, y) not in found:
-                found[example, y] = {}
-                terms += len(example)
-            weights = found[example, y]
+            rows = rows_of((x + 0.0).tobytes())  # −0 becomes 0
+            if (rows, y) not in found:
+                found[rows, y] = {}
+                patches |= rows
+                terms += len(rows)
+            weights = found[rows, y]
             weights[i] = weights.get(i, 0.0) + c
-            if len(numbers) * size > MOST_TERMS or terms > MOST_TERMS:
+            if len(patches) * size > MOST_TERMS or terms > MOST_TERMS:
                 return None
-    keys = sorted(found)
-    table = np.zeros((len(keys), len(distinct)))
-    for k, key in enumerate(keys):
+    # In an order of their own, so that sums do not depend on what else is in the pool.
+    number = {row: u for u, row in enumerate(sorted(patches))}
+    keys = {key: (tuple(sorted(number[row] for row in key[0])), key[1]) for key in found}
+    ordered = sorted(keys, key=keys.__getitem__)
+    table = np.zeros((len(ordered), len(distinct)))
+    for k, key in enumerate(ordered):
         for i, weight in found[key].items():
             table[k, i] = weight
     column = {id(data): i for i, data in enumerate(distinct)}
     return Pool(
-        np.array(list(numbers)),
-        tuple(example for example, _ in keys),
-        np.array([float(y) for _, y in keys]),
+        np.array(list(number)),
+        tuple(keys[key][0] for key in ordered),
+        np.array([float(y) for _, y in ordered]),
         table[:, [column[id(data)] for data in sets]],
     )
 

@@ -80,6 +80,7 @@ def train_many(
     single: bool = False,
     progress: Callable[[int, int], None] | None = None,
     threads: int | None = None,
+    lanes: bool = True,
 ) -> Many:
     """Train a network for every seed; on the one data set, or each on its own.
 
@@ -87,7 +88,8 @@ def train_many(
     the initial weights, members × shape of each part, in place of the setting's. `single` computes
     in float32, as image networks are trained. `progress` is
     called with the number of members that are done and their number. `threads` are those used
-    besides a GPU, all cores unless told otherwise. Nothing is raised when a member diverges: its
+    besides a GPU, all cores unless told otherwise. Without `lanes`, tiny networks are trained one
+    by one too, which gives other bits. Nothing is raised when a member diverges: its
     outcome says so, and its weights are those of the last good epoch.
     """
     real = np.float32 if single else np.float64
@@ -109,7 +111,7 @@ def train_many(
     begin = {part: np.asarray(array, real) for part, array in begin.items()}
     tell = progress or (lambda done, of: None)
     threads = threads or os.cpu_count() or 1
-    ensemble = Ensemble(descent, setting.lr, sets, seeds, begin, moments, tell, threads)
+    ensemble = Ensemble(descent, setting.lr, sets, seeds, begin, moments, tell, threads, lanes)
     kept, reached, status = ensemble.train()
     return Many(
         model=descent.model,
