@@ -26,7 +26,7 @@ LAYERS = [
     ("solvers", "verify"),
     ("_io",),
     ("_reading", "_writing"),
-    ("_types", "_words", "_jax", "_json"),
+    ("_types", "_words", "_jax", "_json", "_statistics"),
 ]
 HEIGHT = {room: -i for i, layer in enumerate(LAYERS) for room in layer}
 

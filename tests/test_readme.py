@@ -25,14 +25,14 @@ def test_the_python_example_runs(capsys):
 
 COMMANDS = [
     line.split("#")[0].strip()
-    for block in re.findall(r"```\n(.*?)```", README, re.S)
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)
     for line in block.splitlines()
-    if line.startswith("tacit ") and "--help" not in line
+    if not language and line.startswith("tacit ") and "--help" not in line
 ]
 
 
 def test_there_are_commands():
-    assert len(COMMANDS) >= 8
+    assert len(COMMANDS) >= 30
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -49,6 +49,10 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     if "best.proof" in command and "verify" in command:
         assert _run(shlex.split("optimum xor --proof best.proof")) == 0
     np.savez("weights.npz", W=np.eye(2), a=np.ones(2))
+    (plan,) = re.findall(r"```toml\n(.*?)```", README, re.S)
+    Path("grid.toml").write_text(
+        "epochs = 5\n" + plan.replace("19", "1").replace("log = 9", "log = 2")
+    )
     words = shlex.split(command)[1:]
     if words[0] == "train" and "--epochs" not in words and "--stop" not in words:
         words += ["--epochs", "5"]

@@ -1,7 +1,6 @@
 """The ways to train an ensemble give the same networks."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from tacit.train import stop as stops
 from tacit.train.descent import parse_descent
 from tacit.train.ensemble import Ensemble
 from tacit.train.initial import initial_weights
+from tacit.train.lanes import pool
 from tacit.train.nvrtc import compile_cuda
 
 TWO_LAYER = Setting(width=10, init="he:0.5")
@@ -159,18 +159,18 @@ def test_no_gpu_no_kernel():
 
 
 @pytest.mark.parametrize("train", ["both", "first"])
-@pytest.mark.parametrize("entries", ["signs", "reals"])
-def test_lanes_do_not_depend_on_the_other_data(train, entries):
-    """Bit for bit, also where products are rounded."""
+def test_lanes_do_not_depend_on_the_other_data(train):
+    """Bit for bit, where products are exact; other data sets go together one by one."""
     rng = np.random.default_rng(0)
-    draw = rng.standard_normal if entries == "reals" else partial(rng.integers, -1, 2)
-    sets = [Dataset(np.array(draw(size=(3, 2)), float), np.array([1, -1, 1])) for _ in range(5)]
+    signs = [Dataset(rng.integers(-1, 2, (3, 2)) * 1.0, np.array([1, -1, 1])) for _ in range(5)]
+    reals = [Dataset(rng.standard_normal((3, 2)), np.array([1, -1, 1])) for _ in range(5)]
     setting = Setting(width=6, train=train, init="gaussian:0.3", lr=0.3)
-    whole = train_many(setting, sets, 200, range(5))
-    for i, data in enumerate(sets):
-        one = train_many(setting, data, 200, [i])
-        for part, array in one.last.items():
-            np.testing.assert_array_equal(array[0], whole.last[part][i])
+    for sets, lanes in ((signs, True), (reals, False)):
+        whole = train_many(setting, sets, 200, range(5))
+        for i, data in enumerate(sets):
+            one = train_many(setting, data, 200, [i], lanes=lanes)
+            for part, array in one.last.items():
+                np.testing.assert_array_equal(array[0], whole.last[part][i])
 
 
 def test_lanes_and_others_in_one_ensemble():
@@ -179,5 +179,18 @@ def test_lanes_and_others_in_one_ensemble():
     sets = [load("xor"), load("gaussians:n=60,d=2"), load("lyu2021_left"), load("xor")]
     whole = train_many(setting, sets, 50, range(4))
     for i, data in enumerate(sets):
-        one = train_many(setting, data, 50, [i])
+        one = train_many(setting, data, 50, [i], lanes=i in (0, 3))
+        np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])
+
+
+def test_exact_data_too_large_for_one_pool():
+    """Lanes for each data set, with the same bits."""
+    rng = np.random.default_rng(1)
+    signs = [Dataset(rng.integers(-1, 2, (9, 5)) * 1.0, rng.choice([-1, 1], 9)) for _ in range(3)]
+    setting = Setting(width=6, init="gaussian:0.3", lr=0.3)
+    descent = parse_descent(setting, 9)
+    assert pool(descent, signs) is None and all(pool(descent, [one]) for one in signs)
+    whole = train_many(setting, signs, 100, range(3))
+    for i, data in enumerate(signs):
+        one = train_many(setting, data, 100, [i])
         np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])

@@ -2,7 +2,7 @@
 
 On a processor tiny networks stand side by side in lanes and others are trained one by one, on all
 cores. On a GPU a network has a multiprocessor to itself where it fits, else many go side by side.
-Except side by side on a GPU, a network's bits do not depend on what is trained beside it.
+Except side by side on a GPU, a network's bits do not depend on how many are trained beside it.
 """
 
 from __future__ import annotations
@@ -78,28 +78,27 @@ class Ensemble:
         """Members that go into lanes together, and the pool of their examples.
 
         Which other examples are in a pool changes how sums are rounded, unless all products are
-        exact, as they are with entries 0 and ±1. So data sets of such share a pool, and every other
-        has one of its own: the bits of a network do not depend on what is trained beside it.
+        exact. So different data sets share lanes only then: the bits of a network do not depend on
+        the other members' data.
         """
         members: dict[int, list[int]] = {}
         for i, data in enumerate(self.sets):
             members.setdefault(id(data), []).append(i)
-        alone = {key: pool(self.descent, [self.sets[own[0]]]) for key, own in members.items()}
-        exact = [
-            i
-            for i, data in enumerate(self.sets)
-            if alone[id(data)] is not None and np.isin(data.X, (-1.0, 0.0, 1.0)).all()
+        groups = [
+            own
+            for own in members.values()
+            if (len(members) == 1 or exact(self.sets[own[0]]))
+            and pool(self.descent, [self.sets[own[0]]]) is not None
         ]
-        if exact and (common := pool(self.descent, [self.sets[i] for i in exact])) is not None:
-            found = [(np.array(exact), common)]
-        else:
-            found, exact = [], []
-        shared = {id(self.sets[i]) for i in exact}
-        for key, own in members.items():
-            if key not in shared and alone[key] is not None:
-                common = pool(self.descent, [self.sets[i] for i in own])
-                assert common is not None
-                found.append((np.array(own), common))
+        together = sorted(i for own in groups for i in own)
+        whole = pool(self.descent, [self.sets[i] for i in together]) if together else None
+        if whole is not None:
+            return [(np.array(together), whole)]
+        found = []
+        for own in groups:  # all of it is too much
+            part = pool(self.descent, [self.sets[i] for i in own])
+            assert part is not None
+            found.append((np.array(own), part))
         return found
 
     @property
@@ -218,6 +217,11 @@ class Ensemble:
             kept["W"][t, members] = np.moveaxis(W, -1, 0).swapaxes(1, 2)
             kept["a"][t, members] = a.T
         reached[members], outcomes[members] = epoch, status
+
+
+def exact(data: Dataset) -> bool:
+    """Whether products with the entries of X are exact: these are 0 and ±1."""
+    return bool(np.isin(data.X, (-1.0, 0.0, 1.0)).all())
 
 
 def _in_threads(work: Callable[[T], None], items: Sequence[T], threads: int) -> Iterator[None]:
