@@ -1,8 +1,9 @@
 # make demo: see it work.  make test: prove it works.  Both set up .venv the first time.
+# make bench: ours beside its peers; PyTorch is large, so it has .venv-bench to itself.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 .DELETE_ON_ERROR:
 
 .venv/installed: pyproject.toml constraints.txt
@@ -27,5 +28,20 @@ lint: .venv/installed
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
+# A peer that cannot be installed is said in the table; the rest is measured.
+.venv-bench/installed: pyproject.toml constraints.txt
+	@echo "Setting up .venv-bench: minutes, once."
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt hatchling editables
+	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
+	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]' || \
+	  for peer in cvxpy torch pyscnn; do \
+	    .venv-bench/bin/python -m pip install --quiet --constraint constraints.txt $$peer || echo "$$peer cannot be installed here"; \
+	  done
+	@touch $@
+
+bench: .venv-bench/installed
+	OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python -m benchmarks
+
 clean:
-	rm -rf .venv demo
+	rm -rf .venv .venv-bench demo

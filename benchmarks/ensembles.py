@@ -1,148 +1,178 @@
-"""Ensembles: ours against a PyTorch loop over seeds, in the same run, on one thread each.
+"""Ensembles: `train_many` beside the PyTorch loop and the C kernel, in one process on one core.
 
-    python benchmarks/ensembles.py            # needs torch, which nothing else here does
-
-The loop is what a researcher writes: one network after the other, autograd, one step at a time. It
-is run for a part of the work and scaled; `--whole` runs all of it (minutes).
+Then `train_many` again in a process with all cores. Each workload has a process of its own, so that
+start-up and compilation are those of a user.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
-import platform
+import subprocess
+import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from benchmarks.text import seconds, table, times
 
-import numpy as np
-import torch
-
-from tacit import Dataset, Setting, load
-from tacit.train import train_many
-
-torch.set_num_threads(1)
-torch.set_default_dtype(torch.float64)
-
-
-XORD = "XORD,"
+C_BAR = 2.0
+"""At most this many times slower than the C kernel."""
 
 
 @dataclass(frozen=True)
-class Work:
-    """A workload, and how much of it the PyTorch loop does before it is scaled."""
+class Timed:
+    """Seconds of one workload in one process; None and a reason where something is not there.
 
-    name: str
-    setting: Setting
-    data: list[Dataset]
-    epochs: int
-    part: float
-    loop: Callable[[Work, int, int], None]
-    """Trains network `seed` for so many epochs."""
+    On one core `later`, `kernel` and `loop` are CPU seconds: there others do not disturb them.
+    """
 
-
-def two_layer(work: Work, seed: int, epochs: int) -> None:
-    """SGD on a two-layer net; the output layer is trained or not."""
-    data, s = work.data[seed], work.setting
-    X, y = torch.tensor(data.X), torch.tensor(data.y, dtype=torch.float64)
-    hidden = torch.nn.Linear(data.d, s.width, bias=False)
-    out = torch.nn.Linear(s.width, 1, bias=False)
-    out.weight.requires_grad_(s.train != "first")
-    moved = [p for p in (hidden.weight, out.weight) if p.requires_grad]
-    optimizer = torch.optim.SGD(moved, lr=s.lr)
-    batch = s.batch or 1
-    for _ in range(epochs):
-        order = torch.randperm(data.n)
-        for first in range(0, data.n, batch):
-            rows = order[first : first + batch]
-            f = out(torch.relu(hidden(X[rows])))[:, 0]
-            loss = torch.nn.functional.softplus(-y[rows] * f).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    about: str
+    bar: float | None
+    start_up: float
+    """Importing."""
+    compilation: float
+    """The first call with one epoch, less the fastest of three more."""
+    later: float
+    kernel: float | None = None
+    kernel_note: str = ""
+    loop: float | None = None
+    loop_note: str = ""
 
 
-def conv_max_pool(work: Work, seed: int, epochs: int) -> None:
-    """Gradient descent on brutzkus2019's network."""
-    data, s = work.data[seed], work.setting
-    X, y = torch.tensor(data.X).reshape(data.n, -1, 2), torch.tensor(data.y, dtype=torch.float64)
-    W = (1e-3 * torch.randn(s.width, 2)).requires_grad_()
-    optimizer = torch.optim.SGD([W], lr=s.lr)
-    half = s.width // 2
-    for _ in range(epochs):
-        z = torch.relu(X @ W.T).amax(dim=1)
-        f = z[:, :half].sum(dim=1) - z[:, half:].sum(dim=1)
-        loss = torch.relu(1 - y * f).sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-
-def works(mnist: bool) -> list[Work]:
-    xord = [load(f"xord:n=12,d=7,p_plus=0.5,p_minus=0.9,seed={seed}") for seed in range(100)]
-    conv = Setting(model="conv_max_pool", init="gaussian:1e-3", lr=1e-3, loss="hinge")
-    found = [
-        Work(
-            "SGD-50, n=500 d=20 m=100, 5,000 steps, 64 seeds",
-            Setting(width=100, init="uniform:0.05", rule="sgd", batch=50),
-            [load("orthogonal:n=500,d=20")] * 64,
-            500,
-            1 / 64,
-            two_layer,
-        )
-    ]
-    for channels in (4, 6, 8, 20, 50, 100, 200):  # brutzkus2019 Fig. 1
-        setting = replace(conv, width=channels)
-        name = f"{XORD} {channels} channels, 1,000 iterations, 100 seeds"
-        found.append(Work(name, setting, xord, 1000, 0.02, conv_max_pool))
-    if mnist:
-        sgd = Setting(width=100, train="first", init="gaussian:1e-3", rule="sgd", lr=1e-3)
-        pair = load("mnist:classes=0/1,n=12000")
-        found.append(Work("SGD-1, 12,000 × 784, m=100, one epoch", sgd, [pair], 1, 1.0, two_layer))
-    return found
-
-
-def seconds(work: Callable[[], object], times: int = 1) -> float:
-    """The fastest of some times."""
-    best = np.inf
-    for _ in range(times):
-        begun = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begun)
+def fastest(
+    *works: Callable[[], object], calls: int = 3, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """Of each work, the fastest of some calls; in turns, so that a busy moment hits all of them."""
+    best = [float("inf")] * len(works)
+    for _ in range(calls):
+        for i, work in enumerate(works):
+            begun = clock()
+            work()
+            best[i] = min(best[i], clock() - begun)
     return best
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--whole", action="store_true", help="the whole PyTorch loop")
-    whole = arguments.parse_args().whole
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ")
-    print(f"torch {torch.__version__}; seconds\n")
-    print(f"{'work':50} {'PyTorch':>9} {'ours':>8} {'first':>7} {'ratio':>7}")
-    sums = np.zeros(2)
-    for work in works("TACIT_DATA" in os.environ):
-        seeds = range(len(work.data))
+def measure(name: str, alone: bool, whole: bool) -> Timed:
+    """Time one workload here; `alone` is on one core and with the peers."""
+    if alone and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    begun = time.perf_counter()
+    from tacit.train import Many, train_many
 
-        def ours(work: Work = work, seeds: range = seeds) -> None:
-            train_many(work.setting, work.data, work.epochs, seeds)
+    start_up = time.perf_counter() - begun
+    from benchmarks.works import WORKS
 
-        first = seconds(ours)
-        mine = seconds(ours, times=3)
-        part = 1.0 if whole else work.part
-        some = range(max(round(part * len(work.data)), 1))
+    work = WORKS[name]()
 
-        def loop(work: Work = work, some: range = some) -> None:
-            for seed in some:
-                work.loop(work, seed, work.epochs)
+    threads = 1 if alone else None
 
-        peer = seconds(loop) * len(work.data) / len(some)
-        print(f"{work.name:50} {peer:9.2f} {mine:8.3f} {first - mine:7.2f} {peer / mine:7.0f}")
-        if work.name.startswith(XORD):
-            sums += peer, mine
-    print(f"{'all seven of XORD':50} {sums[0]:9.2f} {sums[1]:8.3f} {'':7} {sums[0] / sums[1]:7.0f}")
+    def ours(epochs: int = work.epochs) -> Many:
+        return train_many(work.setting, work.data, epochs, work.seeds, threads=threads)
+
+    (first,) = fastest(lambda: ours(1), calls=1)
+    (again,) = fastest(lambda: ours(1))
+    compilation = max(first - again, 0.0)
+    if not alone:
+        return Timed(work.about, work.bar, start_up, compilation, *fastest(ours))
+    works: list[Callable[[], object]] = [ours]
+    kernel, loop_scale = None, None
+    kernel_note = loop_note = ""
+    from benchmarks import kernels
+
+    try:
+        kernel = kernels.prepare(work.setting, work.data, work.epochs, work.seeds)
+        works.append(kernel)
+        kernel_note = f"{kernels.difference(ours().last, kernel()):.0e}"
+    except kernels.NoCompiler as missing:
+        kernel_note = str(missing)
+    try:
+        from benchmarks.loops import loop
+
+        many, part = len(work.data), 1.0 if whole else work.part
+        some = max(round(part * many), 1)
+        epochs = max(round(part * many / some * work.epochs), 1)
+        loop_scale = many / some * work.epochs / epochs
+        loop(work, 0, 1)  # PyTorch imports much of itself when it is first used
+        works.append(lambda: [loop(work, seed, epochs) for seed in range(some)])
+    except ImportError as missing:
+        loop_note = f"PyTorch is not installed ({missing})"
+    spent = iter(fastest(*works, calls=1 if whole else 3, clock=time.process_time))
+    return Timed(
+        work.about,
+        work.bar,
+        start_up,
+        compilation,
+        later=next(spent),
+        kernel=next(spent) if kernel else None,
+        kernel_note=kernel_note,
+        loop=next(spent) * loop_scale if loop_scale else None,
+        loop_note=loop_note,
+    )
+
+
+def in_a_process(name: str, alone: bool, whole: bool) -> Timed | str:
+    """The same in a new process; a sentence if it failed."""
+    command = [sys.executable, "-m", "benchmarks.ensembles", name]
+    command += ["alone"] * alone + ["whole"] * whole
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    if ran.returncode:
+        return f"failed: {(ran.stderr.strip().splitlines() or ['no message'])[-1]}"
+    return Timed(**json.loads(ran.stdout.splitlines()[-1]))
+
+
+HEAD = (
+    "work", "PyTorch loop", "C kernel", "ours, one core", "all cores", "over PyTorch", "bar",
+    "over C", "bar", "differs from C", "start-up", "compilation",
+)  # fmt: skip
+
+
+def section(whole: bool, say: Callable[[str], None]) -> str:
+    """All workloads as a table."""
+    from benchmarks.works import WORKS
+
+    rows, notes = [], []
+    for name in WORKS:
+        say(f"ensembles: {name}")
+        one, all_cores = in_a_process(name, True, whole), in_a_process(name, False, whole)
+        if isinstance(one, str) or isinstance(all_cores, str):
+            notes.append(f"{name}: {one if isinstance(one, str) else all_cores}.")
+            continue
+        over_loop = one.loop / one.later if one.loop is not None else None
+        over_kernel = one.later / one.kernel if one.kernel is not None else None
+        same = one.kernel is not None
+        rows.append(
+            (
+                f"{name}: {one.about}",
+                seconds(one.loop),
+                seconds(one.kernel),
+                seconds(one.later),
+                seconds(all_cores.later),
+                times(over_loop),
+                f"≥ {one.bar:,.0f}×" if one.bar else "",
+                times(over_kernel),
+                f"≤ {C_BAR:.0f}×",
+                one.kernel_note if same else "–",
+                seconds(all_cores.start_up),
+                seconds(all_cores.compilation),
+            )
+        )
+        notes += [note for note in ("" if same else one.kernel_note, one.loop_note) if note]
+    parts = "all of it, once" if whole else "a part of it, scaled (`--whole` runs all of it)"
+    about = (
+        "PyTorch, C and one core: CPU seconds of one process on one core, float64, in turns, the "
+        f"fastest of {1 if whole else 3}; the PyTorch loop is run for {parts}. All cores, "
+        'start-up and compilation: by the clock, in another process. "over C" is our time over '
+        "that of `kernels.c` (one thread, same initial weights, same orders of examples, which it "
+        'is given ready-made); "differs" is the largest difference of a weight at the end, '
+        "relative to the largest weight. Start-up is importing JAX and tacit; compilation is the "
+        "first call less a later one, with one epoch. k pairs of filters are 2k channels "
+        "(brutzkus2019)."
+    )
+    told = "".join(f"\n\n{note}" for note in dict.fromkeys(notes))
+    return f"## Ensembles\n\n{about}\n\n{table(HEAD, rows)}{told}"
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(asdict(measure(sys.argv[1], "alone" in sys.argv, "whole" in sys.argv))))

@@ -26,6 +26,7 @@ import tacit.cli.limit
 import tacit.cli.certify
 import tacit.cli.verify
 import tacit.cli.reproduce
+import tacit.cli.sweep
 import tacit.cli.lists
 # isort: on
 

@@ -22,3 +22,4 @@ from tacit.show.limit import limit, limit_as_json, limit_progress
 from tacit.show.lists import items, table_of_items
 from tacit.show.papers import reproduced, reproduction_progress
 from tacit.show.run import progress, run
+from tacit.show.sweep import sweep_progress, swept

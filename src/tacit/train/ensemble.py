@@ -81,29 +81,24 @@ class Ensemble:
         exact. So different data sets share lanes only then: the bits of a network do not depend on
         the other members' data.
         """
-        members: dict[int, list[int]] = {}
-        for i, data in enumerate(self.sets):
-            members.setdefault(id(data), []).append(i)
-        groups = [
-            own
-            for own in members.values()
-            if (len(members) == 1 or exact(self.sets[own[0]]))
-            and pool(self.descent, [self.sets[own[0]]]) is not None
-        ]
-        together = sorted(i for own in groups for i in own)
-        whole = pool(self.descent, [self.sets[i] for i in together]) if together else None
-        if whole is not None:
-            return [(np.array(together), whole)]
-        found = []
-        for own in groups:  # all of it is too much
-            part = pool(self.descent, [self.sets[i] for i in own])
-            assert part is not None
-            found.append((np.array(own), part))
-        return found
+        distinct = {id(data): data for data in self.sets}
+        shared = [key for key, data in distinct.items() if len(distinct) == 1 or exact(data)]
+
+        def of(keys: list[int]) -> list[tuple[np.ndarray, Pool]]:
+            members = np.array([i for i, data in enumerate(self.sets) if id(data) in keys])
+            common = pool(self.descent, [self.sets[i] for i in members]) if len(keys) else None
+            return [] if common is None else [(members, common)]
+
+        return of(shared) or [found for key in shared for found in of([key])]
 
     @property
     def _real(self) -> np.dtype:
         return next(iter(self.begin.values())).dtype
+
+    @property
+    def _labels(self) -> np.dtype:
+        """Margins want numbers, a softmax the number of the class."""
+        return np.dtype(np.int64) if self.descent.loss is None else self._real
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
@@ -125,9 +120,10 @@ class Ensemble:
 
         def one(i: int) -> None:
             state = start(self.descent, {part: array[i] for part, array in self.begin.items()})
-            X, y = self._arrays([i])
+            X = jnp.asarray(self.sets[i].X, self._real)
+            y = jnp.asarray(self.sets[i].y, self._labels)
             for t, moment in enumerate(self.moments):
-                state = advance(self.descent, state, X[0], y[0], int(self.seeds[i]), lr, moment)
+                state = advance(self.descent, state, X, y, int(self.seeds[i]), lr, moment)
                 for part, array in state.params.items():
                     kept[part][t, i] = array
             reached[i], status[i] = int(state.epoch), int(state.status)
@@ -137,11 +133,10 @@ class Ensemble:
 
     def _arrays(self, members: Iterable[int]) -> tuple[jax.Array, jax.Array]:
         """X and y of these members."""
-        labels = np.int64 if self.descent.loss is None else self._real
         sets = [self.sets[i] for i in members]
         return (
             jnp.asarray(np.stack([data.X for data in sets]), self._real),
-            jnp.asarray(np.stack([data.y for data in sets]), labels),
+            jnp.asarray(np.stack([data.y for data in sets]), self._labels),
         )
 
     def _side_by_side(self, members: np.ndarray, trained: Trained) -> None:

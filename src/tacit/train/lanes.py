@@ -11,7 +11,7 @@ the case of one patch, the point itself.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial, reduce
+from functools import cache, lru_cache, partial, reduce
 from operator import add
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from tacit._jax import jax, jnp
 from tacit._types import Dataset
+from tacit.losses import Loss
 from tacit.models import ConvMaxPool, TwoLayer, phi
 from tacit.train import stop as stops
 from tacit.train.descent import Descent
@@ -68,16 +69,12 @@ def pool(descent: Descent, sets: Sequence[Dataset]) -> Pool | None:
     terms = 0
 
     @cache
-    def coefficients(labels: tuple[int, ...]) -> list[float]:
-        return np.asarray(loss.weights(jnp.array(labels))).tolist()
-
-    @cache
     def rows_of(point: bytes) -> frozenset[tuple[float, ...]]:
         return frozenset(map(tuple, np.frombuffer(point).reshape(-1, size).tolist()))
 
     for i, data in enumerate(distinct):
         labels = tuple(data.y.tolist())
-        for x, y, c in zip(data.X, labels, coefficients(labels), strict=True):
+        for x, y, c in zip(data.X, labels, _coefficients(loss, labels), strict=True):
             rows = rows_of((x + 0.0).tobytes())  # −0 becomes 0
             if (rows, y) not in found:
                 found[rows, y] = {}
@@ -102,6 +99,11 @@ def pool(descent: Descent, sets: Sequence[Dataset]) -> Pool | None:
         np.array([float(y) for _, y in ordered]),
         table[:, [column[id(data)] for data in sets]],
     )
+
+
+@lru_cache
+def _coefficients(loss: Loss, labels: tuple[int, ...]) -> list[float]:
+    return np.asarray(loss.weights(jnp.array(labels))).tolist()
 
 
 def size_of_block(width: int) -> int:
