@@ -78,7 +78,7 @@ def test_every_column_is_named(tmp_path):
 
 
 def test_a_small_one_from_file_to_pictures(tmp_path, monkeypatch, capsys):
-    """The first file of the text, smaller, and both Python examples on what it leaves."""
+    """The first file of the text, smaller, and the Python examples on what it leaves."""
     monkeypatch.chdir(tmp_path)
     text = BLOCKS[0].replace("d = [2, 5, 10]", "d = [2, 3]").replace("to = 9", "to = 1")
     text = text.replace("log = 4", "log = 2").replace("width = [10, 100]", "width = 4")
@@ -93,9 +93,11 @@ def test_a_small_one_from_file_to_pictures(tmp_path, monkeypatch, capsys):
     assert said["runs"] == said["done"] == runs and said["folder"] == "sweeps/first"
     assert said["pictures"] and all(Path(path).is_file() for path in said["pictures"])
     before = Path(said["table"]).read_bytes()
-    one, two = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    one, two, three = re.findall(r"```python\n(.*?)```", TEXT, re.S)
     exec(one, {})
     exec(two, {})
+    exec(three, {})  # all is there: it writes the table anew
+    assert Path(said["table"]).read_bytes() == before
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) == 4 and all(line.endswith("(4, 2) (4,)") for line in lines[1:])
     rows = list(csv.DictReader(before.decode().splitlines()))

@@ -58,9 +58,10 @@ def _results(jobs: Sequence[_Job], threads: int) -> list[Result]:
         _train(group, threads)
     device = jax.devices()[0].device_kind
     results = []
+    processor = jax.devices("cpu")[0]  # one network at a time is nothing for a GPU
     for job in jobs:
         if not job.reason:
-            with job:
+            with job, jax.default_device(processor):
                 job.look()
         found = ({}, {}) if job.reason else (job.values, job.arrays)
         results.append(Result(*found, job.seconds, device, job.reason))
