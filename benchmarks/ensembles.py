@@ -123,8 +123,9 @@ def in_a_process(name: str, alone: bool, whole: bool) -> Timed | str:
 
 
 HEAD = (
-    "work", "PyTorch loop", "C kernel", "ours, one core", "all cores", "over PyTorch", "bar",
-    "over C", "bar", "differs from C", "start-up", "compilation",
+    "work", "PyTorch loop", "C kernel", "ours, one core", "all cores", "one core over PyTorch",
+    "all cores over PyTorch", "bar", "one core over C", "bar", "differs from C", "start-up",
+    "compilation",
 )  # fmt: skip
 
 
@@ -150,6 +151,7 @@ def section(whole: bool, say: Callable[[str], None]) -> str:
                 seconds(one.later),
                 seconds(all_cores.later),
                 times(over_loop),
+                times(one.loop / all_cores.later if one.loop is not None else None),
                 f"≥ {one.bar:,.0f}×" if one.bar else "",
                 times(over_kernel),
                 f"≤ {C_BAR:.0f}×",

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = (
-    "tacit numpy scipy jax jaxlib clarabel daqp scikit-learn torch cvxpy pyscnn matplotlib".split()
-)
+import tacit
+
+PACKAGES = "numpy scipy jax jaxlib clarabel daqp scikit-learn torch cvxpy pyscnn matplotlib".split()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -41,7 +41,7 @@ def times(value: float | None) -> str:
 
 def machine() -> str:
     """Processor, cores, systems and versions, as a list."""
-    found = []
+    found = [f"tacit {tacit.__version__}"]
     for name in PACKAGES:
         try:
             found.append(f"{name} {version(name)}")

@@ -127,12 +127,12 @@ def sweep(
                 for name, content in draw(lines, plan.axes, plan.plot).items():
                     pictures.append(store.write(name, content))
     except KeyboardInterrupt:
-        warn(f"interrupted; {said()}")
+        warn(f"interrupted{said() or '; nothing was begun'}")
         return 130
     except BadInput as error:
         if not kept:
             raise
-        raise BadInput(f"{error}; {said()}") from None
+        raise BadInput(f"{error}{said()}") from None
     if json:
         print_json(
             {
