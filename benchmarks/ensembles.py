@@ -142,7 +142,6 @@ def section(whole: bool, say: Callable[[str], None]) -> str:
             continue
         over_loop = one.loop / one.later if one.loop is not None else None
         over_kernel = one.later / one.kernel if one.kernel is not None else None
-        same = one.kernel is not None
         rows.append(
             (
                 f"{name}: {one.about}",
@@ -155,12 +154,12 @@ def section(whole: bool, say: Callable[[str], None]) -> str:
                 f"≥ {one.bar:,.0f}×" if one.bar else "",
                 times(over_kernel),
                 f"≤ {C_BAR:.0f}×",
-                one.kernel_note if same else "–",
+                "–" if one.kernel is None else one.kernel_note,
                 seconds(all_cores.start_up),
                 seconds(all_cores.compilation),
             )
         )
-        notes += [note for note in ("" if same else one.kernel_note, one.loop_note) if note]
+        notes += [one.kernel_note] * (one.kernel is None) + [one.loop_note] * (one.loop is None)
     parts = "all of it, once" if whole else "a part of it, scaled (`--whole` runs all of it)"
     about = (
         "PyTorch, C and one core: CPU seconds of one process on one core, float64, in turns, the "

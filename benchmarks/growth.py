@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.text import seconds, table
+from benchmarks.works import xor_like
 from tacit import Dataset, Setting, load
 from tacit.limit.find import find
 from tacit.solvers.convex_program import optimum
@@ -45,12 +46,6 @@ def limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
     data = load(f"orthogonal:n={n},d={d},seed={seed}")
     found = find(Setting(width=m), data, seconds=PATIENCE)
     return found.seconds, found.outcome
-
-
-def xor_like(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian points labelled sign(x₁x₂)."""
-    X = np.random.default_rng(seed).normal(size=(n, d))
-    return X, np.sign(X[:, 0] * X[:, 1]).astype(int)
 
 
 def hard_limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:

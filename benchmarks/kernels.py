@@ -46,7 +46,7 @@ def library(lanes: int = 8) -> ctypes.CDLL:
 
 def orders(seeds: Sequence[int], epochs: int, n: int) -> np.ndarray:
     """The orders of the examples that `train_many` has: seeds × epochs × n."""
-    many = max(1, min(descent.MOST_ORDERS, descent.MOST_NUMBERS // n))
+    many = descent._at_once(n)
     chapters = range(-(-epochs // many))
     drawn = [np.concatenate([descent._orders(s, c, many, n) for c in chapters]) for s in seeds]
     return np.ascontiguousarray(np.stack([one[:epochs] for one in drawn]), np.int32)

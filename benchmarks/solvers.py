@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.text import seconds, table, times
+from benchmarks.works import xor_like
 from tacit import Dataset, Setting
 from tacit.limit.find import find
 from tacit.solvers.arrangements import cells
@@ -43,12 +44,6 @@ def timed(work: Callable[[], object]) -> tuple[Any, float]:
     return result, time.perf_counter() - begun
 
 
-def xor_like(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian points labelled by the sign of x₁x₂; n=40, d=3 has the optimum 32.07012088."""
-    X = np.random.default_rng(0).normal(size=(n, d))
-    return X, np.sign(X[:, 0] * X[:, 1])
-
-
 def all_cells(X: np.ndarray, y: np.ndarray, penalty: float | None = None) -> float:
     """The convex program with both signs and all cells written out in cvxpy.
 
@@ -69,6 +64,11 @@ def all_cells(X: np.ndarray, y: np.ndarray, penalty: float | None = None) -> flo
         fit = cp.sum_squares(outputs - y) / (2 * len(y))
         program = cp.Problem(cp.Minimize(fit + penalty * size), inside)
     return float(program.solve(solver="CLARABEL"))
+
+
+def inside_cells(X: np.ndarray) -> np.ndarray:
+    """A direction in each cell."""
+    return np.array([max_margin(sign[:, None] * X).direction for sign in cells(X).astype(float)])
 
 
 def by_pyscnn(X: np.ndarray, y: np.ndarray, gates: np.ndarray) -> float:
@@ -150,8 +150,8 @@ def against_cvxpy(n: int, d: int) -> tuple[Answer, Answer]:
 def against_pyscnn(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
     best, ours = timed(lambda: optimum(X, y))
-
-    gates = np.array([max_margin(sign[:, None] * X).direction for sign in cells(X).astype(float)])
+    by_pyscnn(X[:5], y[:5], inside_cells(X[:5]))  # it imports PyTorch when it is first used
+    gates = inside_cells(X)
     value, theirs = timed(lambda: by_pyscnn(X, y, gates))
     least = all_cells(X, y, PENALTY)
     return (
@@ -202,7 +202,7 @@ def limit_against_ascent(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
     best = optimum(X, y).upper
     setting = Setting(width=100, init="balanced:1e-3")
-    limit, ours = timed(lambda: find(setting, Dataset(X, y.astype(int)), seconds=60))
+    limit, ours = timed(lambda: find(setting, Dataset(X, y), seconds=60))
     off = "" if limit.margin is None else f"{1 - 2 * best * limit.margin:.0e}, "
     return by_ascent(n, d), Answer(ours, f"{off}{limit.outcome}")
 

@@ -1,4 +1,4 @@
-"""The ensembles that are timed, and what is asked of them."""
+"""What is timed: the ensembles, with what is asked of them, and points for the solvers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
 from tacit import BadInput, Dataset, Setting, load
+
+
+def xor_like(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian points labelled by the sign of x₁x₂."""
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, np.sign(X[:, 0] * X[:, 1]).astype(int)
 
 
 @dataclass(frozen=True)

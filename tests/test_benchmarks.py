@@ -13,7 +13,7 @@ from tacit.solvers.convex_program import optimum
 from tacit.train import train_many
 
 sys.path.append(str(Path(__file__).parent.parent))
-from benchmarks import gpu, growth, kernels, solvers, text  # noqa: E402
+from benchmarks import gpu, growth, kernels, solvers, text, works  # noqa: E402
 
 CASES = {
     "sgd, batches, the last one smaller": (
@@ -83,7 +83,7 @@ def test_the_batched_version_does_the_same_work() -> None:
 
 
 def test_solvers_have_one_problem() -> None:
-    X, y = solvers.xor_like(8, 2)
+    X, y = works.xor_like(8, 2)
     best = optimum(X, y)
     assert solvers.all_cells(X, y) == pytest.approx(best.upper, rel=1e-6)
     *_, margin = solvers.soft_min_ascent(X, y, neurons=100, iterations=4000)

@@ -1,6 +1,7 @@
 """The ways to train an ensemble give the same networks."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.train import fused, train_many
 from tacit.train import stop as stops
-from tacit.train.descent import parse_descent
+from tacit.train.descent import advance_all, parse_descent
 from tacit.train.ensemble import Ensemble
 from tacit.train.initial import initial_weights
 from tacit.train.lanes import pool
@@ -73,8 +74,17 @@ def test_side_by_side_as_alone(name):
 def test_side_by_side_in_parts(monkeypatch):
     chosen = ensemble(CASES["sgd"], "gaussians:n=30,d=4,seed={}")
     whole = by(chosen._side_by_side)
-    monkeypatch.setattr("tacit.train.ensemble.TOGETHER", 2 * 7 * (4 + 10))
+    each = 30 * 4 + (10 * 4 + 10) + 64 * 30 + 7 * 10  # data, weights, orders, activations
+    parts = []
+
+    def counted(descent, states, X, *rest):
+        parts.append(len(X))
+        return advance_all(descent, states, X, *rest)
+
+    monkeypatch.setattr("tacit.train.ensemble.TOGETHER", 2 * each)
+    monkeypatch.setattr("tacit.train.ensemble.advance_all", counted)
     assert_same(by(chosen._side_by_side), whole, 1e-12)
+    assert parts[:: len(chosen.moments)] == [2, 2, 1]
 
 
 def test_convolutions_side_by_side():
@@ -156,6 +166,15 @@ def test_no_compiler_no_kernel(monkeypatch):
 def test_no_gpu_no_kernel():
     assert jax.default_backend() == "cpu"
     assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
+
+
+@pytest.mark.parametrize("capability", ["gfx90a", "7.5"])
+def test_gpus_that_the_kernel_is_not_for(capability, monkeypatch):
+    monkeypatch.setattr(jax, "devices", lambda: [SimpleNamespace(compute_capability=capability)])
+    monkeypatch.setattr(fused, "compile_cuda", lambda *_: pytest.fail("compiled"))
+    fused._compiled.cache_clear()
+    assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
+    fused._compiled.cache_clear()
 
 
 @pytest.mark.parametrize("train", ["both", "first"])

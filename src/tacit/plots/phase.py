@@ -93,7 +93,8 @@ def _words(found: Pooled) -> Figure:
 
 def _map(ax: Axes, found: Pooled) -> None:
     """The mean of every cell; hatched where no run has a value."""
-    Z = np.array([[found.middle(i, j) for j in range(found.shape[1])] for i in _rows(found)])
+    lines, columns = map(range, found.shape)
+    Z = np.array([[found.middle(i, j) for j in columns] for i in lines])
     shades = _mesh(ax, found, np.ma.masked_invalid(Z), _norm(Z[np.isfinite(Z)], found.kind))
     _lay_out(ax, found.x, _title(found), found.y)
     ax.figure.colorbar(shades, ax=ax)
@@ -235,10 +236,6 @@ def _norm(Z: np.ndarray, kind: str) -> Normalize:
     still = high - low <= 1e-12 * max(abs(low), abs(high))
     room = (abs(high) / 2 or 0.5) if still else 0.0
     return Normalize(low - room, high + room)
-
-
-def _rows(found: Pooled) -> range:
-    return range(found.shape[0])
 
 
 def _some(found: Pooled) -> list[int]:

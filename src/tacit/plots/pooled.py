@@ -143,12 +143,12 @@ def caption(found: Pooled, chosen: Choice) -> str:
     turn = [axis.name for axis in (found.x, found.y) if axis and axis.kind == "turn"]
     if turn:
         told.append(f"Values of {' and '.join(turn)} in turn, not to scale.")
-    if found.kind == "word" and found.y is not None and most_frequent_differ(found):
+    if found.kind == "word" and found.y is not None and _mixed(found):
         told.append("The map is paler where its word is less frequent.")
     return " ".join([*told, _bands(found, counts)] if counts else told)
 
 
-def most_frequent_differ(found: Pooled) -> bool:
+def _mixed(found: Pooled) -> bool:
     """Whether some cell has more than one word."""
     return any(len(set(cell)) > 1 for cell in found.cells.values())
 

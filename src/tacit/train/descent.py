@@ -229,17 +229,9 @@ def _advance(
 
 
 @partial(jax.jit, static_argnames="descent")
-def _advance_all(
-    descent: Descent,
-    states: State,
-    X: jax.Array,
-    y: jax.Array,
-    orders: jax.Array,
-    lr: jax.Array,
-    until: int,
-) -> State:
+def _advance_all(descent: Descent, states: State, *rest: Any) -> State:
     along = jax.vmap(partial(_advance, descent), in_axes=(0, 0, 0, 0, None, None))
-    return along(states, X, y, orders, lr, until)
+    return along(states, *rest)
 
 
 def _epoch(

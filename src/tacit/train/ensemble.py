@@ -20,7 +20,7 @@ from tacit._types import Dataset
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.train import fused
 from tacit.train import stop as stops
-from tacit.train.descent import Descent, advance, advance_all, start
+from tacit.train.descent import MOST_ORDERS, Descent, advance, advance_all, start
 from tacit.train.lanes import Lanes, Pool, pool, size_of_block
 from tacit.train.lanes import advance as advance_lanes
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 PIECE = 1000
 """Epochs after which members that have ended leave the lanes."""
 TOGETHER = 2**27
-"""Numbers in the layers of the networks that a GPU trains side by side."""
+"""Numbers in the data, orders, weights and layers of what a GPU trains side by side."""
 LARGEST = 1e100
 """Weights beyond this are on their way out of float64."""
 
@@ -78,8 +78,9 @@ class Ensemble:
         """Members that go into lanes together, and the pool of their examples.
 
         Which other examples are in a pool changes how sums are rounded, unless all products are
-        exact. So different data sets share lanes only then: the bits of a network do not depend on
-        the other members' data.
+        exact. So different data sets share lanes only then, and others are trained one by one: the
+        bits of a network do not depend on what the other data sets are. (They may depend on whether
+        there are any, since data that all members share may have lanes in any case.)
         """
         distinct = {id(data): data for data in self.sets}
         shared = [key for key, data in distinct.items() if len(distinct) == 1 or exact(data)]
@@ -142,10 +143,13 @@ class Ensemble:
     def _side_by_side(self, members: np.ndarray, trained: Trained) -> None:
         """Train these members on a GPU, as many together as its memory takes."""
         kept, reached, status = trained
-        rows, d = self.descent.batch or self.sets[0].n, self.sets[0].d
-        model = self.descent.model
+        n, d, m = self._sizes
+        model, batch = self.descent.model, self.descent.batch
         patches = d // model.patch if isinstance(model, ConvMaxPool) else 1
-        size = max(1, TOGETHER // (rows * (d + patches * self._sizes[2])))
+        weights = sum(array[0].size for array in self.begin.values())
+        orders = MOST_ORDERS * n if batch else 0
+        each = n * d + weights + orders + (batch or n) * patches * m
+        size = max(1, TOGETHER // each)
         for first in range(0, len(members), size):
             some = members[first : first + size]
             X, y = self._arrays(some)
@@ -166,9 +170,9 @@ class Ensemble:
         """Train all on a GPU, each on one multiprocessor; no stop rule is looked at."""
         kept, reached, status = trained
         assert self.descent.loss is not None
-        place = {id(data): k for k, data in enumerate({id(s): s for s in self.sets}.values())}
-        numbers = {id(data): i for i, data in enumerate(self.sets)}
-        X, y = self._arrays([numbers[key] for key in place])
+        members = {id(data): i for i, data in enumerate(self.sets)}  # one for each data set
+        place = {key: k for k, key in enumerate(members)}
+        X, y = self._arrays(members.values())
         signed = y * jax.vmap(self.descent.loss.weights)(y)
         which = jnp.asarray([place[id(data)] for data in self.sets], jnp.int32)
         W, a = jnp.asarray(self.begin["W"]), jnp.asarray(self.begin["a"])

@@ -61,9 +61,11 @@ def shared_bytes(n: int, d: int, m: int) -> int:
 
 @cache
 def _compiled(model: TwoLayer, exponential: bool, n: int, d: int, m: int) -> Step | None:
-    device = jax.devices()[0]
-    architecture = min(float(getattr(device, "compute_capability", 0)), 9.0)
-    if architecture < 8.0:
+    try:
+        capability = float(getattr(jax.devices()[0], "compute_capability", 0))
+    except ValueError:  # AMD's are names
+        return None
+    if capability < 8.0:
         return None
     resident = max(1, (16 if d <= 20 else 10) // warps(m))
     sizes = {"N": n, "D": d, "M": m, "WARPS": warps(m), "RESIDENT": resident}
@@ -71,7 +73,7 @@ def _compiled(model: TwoLayer, exponential: bool, n: int, d: int, m: int) -> Ste
     ptx = compile_cuda(
         Path(__file__).with_name("two_layer.cu").read_text("utf-8"),
         [
-            f"--gpu-architecture=compute_{round(10 * architecture)}",
+            f"--gpu-architecture=compute_{round(10 * min(capability, 9.0))}",
             *(f"-D{name}={value!r}" for name, value in (sizes | kind).items()),
         ],
     )

@@ -17,10 +17,8 @@ from tacit._types import BadInput, Dataset, Setting
 from tacit.models import Model
 from tacit.train import stop as stops
 from tacit.train.descent import parse_descent
-from tacit.train.ensemble import Ensemble
+from tacit.train.ensemble import Ensemble, Weights
 from tacit.train.initial import initial_weights
-
-Weights = dict[str, np.ndarray]
 
 ROWS = 1000
 """Points that outputs are computed of at once: the layers of image networks are large."""
@@ -86,11 +84,12 @@ def train_many(
 
     `at` are epochs at which weights are kept besides the last (0 is the start). `start_at` gives
     the initial weights, members × shape of each part, in place of the setting's. `single` computes
-    in float32, as image networks are trained. `progress` is
-    called with the number of members that are done and their number. `threads` are those used
-    besides a GPU, all cores unless told otherwise. Without `lanes`, tiny networks are trained one
-    by one too, which gives other bits. Nothing is raised when a member diverges: its
-    outcome says so, and its weights are those of the last good epoch.
+    in float32, as image networks are trained. `progress` is called with the number of members that
+    are done and their number. `threads` are those used besides a GPU, all cores unless told
+    otherwise. Without `lanes`, tiny networks are trained one by one too, as they are where members
+    have data sets of their own whose products are not exact; that gives other bits. Nothing is
+    raised when a member diverges: its outcome says so, and its weights are those of the last good
+    epoch.
     """
     real = np.float32 if single else np.float64
     sets = [data] * len(seeds) if isinstance(data, Dataset) else list(data)

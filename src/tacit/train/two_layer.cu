@@ -42,7 +42,7 @@ __device__ __forceinline__ void multiply(double (&c)[4], double a0, double a1, d
 extern "C" __global__ void __launch_bounds__(32 * WARPS, RESIDENT)
     train(const double* Xs, const double* ys, const int* which, const double* Ws, const double* as,
           const double* numbers, double* W_out, double* a_out) {
-  extern __shared__ double shared[];  // BYTES in all, see fused.py
+  extern __shared__ double shared[];  // as large as shared_bytes in fused.py says
   double* const X = shared;
   double* const W = X + POINTS * ROW + 8;
   double* const y = W + NEURONS * ROW + 8;
