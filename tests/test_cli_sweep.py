@@ -5,9 +5,13 @@ import io
 import json
 import os
 import shutil
+import signal
+import sys
+import time
 
 import pytest
 
+from tacit._types import BadInput
 from tacit.cli import _run
 from tacit.sweep.base import CRASHES, Result
 from tacit.sweep.local import Cores
@@ -231,5 +235,37 @@ def test_an_interrupt_before_anything_is_done(tacit, monkeypatch):
     monkeypatch.setattr(Here, "wait", interrupt)
     code, out, err = tacit("plan.toml", "--plot", "--retry", "--seed", 1, "--table", "a b.csv")
     assert code == 130 and out == "" and err.count("\n") == 1
-    assert "0 of 6 runs are kept in sweeps/plan" in err
+    assert "interrupted; 0 of 6 runs are kept in sweeps/plan" in err
     assert err.endswith("tacit sweep plan.toml --table 'a b.csv' --seed 1 --plot --retry\n")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_the_file_is_read(tacit, monkeypatch, how):
+    monkeypatch.setattr("tacit.sweep.plan.read", lambda *_: os.kill(os.getpid(), how))
+    code, out, err = tacit("plan.toml")
+    assert (code, out) == (130, "") and err == "tacit: interrupted; nothing was saved\n"
+
+
+def test_an_interrupt_is_not_lost_where_nothing_can_be_raised(tacit, monkeypatch):
+    class Callback:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    def wait(*_):
+        Callback()  # Python tells it to the hook, and goes on
+        time.sleep(30)
+
+    monkeypatch.setattr(Here, "wait", wait)
+    before = sys.unraisablehook
+    code, out, err = tacit("plan.toml")
+    assert (code, out) == (130, "") and err.count("\n") == 1 and "interrupted; 0 of 6" in err
+    assert sys.unraisablehook is before
+
+
+def test_no_room_says_what_is_kept(tacit, monkeypatch):
+    def full(*_):
+        raise BadInput("there is no room")
+
+    monkeypatch.setattr(Here, "wait", full)
+    code, out, err = tacit("plan.toml")
+    assert (code, out) == (2, "") and "there is no room; 0 of 6 runs are kept in" in err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,6 +184,44 @@ def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
         refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals) -> None:
+    planned(tmp_path, list(range(200)))
+    command = [sys.executable, "-m", "tacit", "sweep", "plan.toml", "--out", "s", "--cluster"]
+    process = subprocess.Popen(
+        [*command, there.address],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    runs = tmp_path / "s" / "runs"
+    until(lambda: process.poll() is not None or (runs.is_dir() and any(runs.iterdir())))
+    os.killpg(process.pid, how)
+    said, line = process.communicate()
+    assert process.returncode == 130 and said == ""
+    assert line.count("\n") == 1 and " of 400 runs are kept in s" in line
+    assert line.endswith(f"go on with: tacit sweep plan.toml --out s --cluster {there.address}\n")
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "slurm"])
+def test_ctrl_c_stays_ours(address: str) -> None:
+    """Importing dask_jobqueue takes it: a sweep would end without a word, with exit code 0."""
+    program = (
+        "import signal\n"
+        "from tacit._types import BadInput\n"
+        "from tacit.sweep.cluster import connect\n"
+        "try:\n"
+        f"    connect({address!r})\n"
+        "except BadInput:\n"
+        "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "    print('refused')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout == "refused\n", ended.stderr
+
+
 def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path: Path) -> None:
     with joined(there) as cluster:
         victim = cluster._client.run(os.getpid)
@@ -251,7 +291,7 @@ def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
     said: list[str] = []
     with machines(tmp_path / "machines") as there:
         line = refused(lambda: connect(there.address, tell=said.append, patience=1), "no workers")
-        assert f"dask worker {there.address}" in line
+        assert f"dask worker {there.address} --host 127.0.0.1 " in line  # not on all interfaces
         assert len(said) == 1 and "waiting up to 1 s" in said[0]
         workers = there.start_workers(1)
         with connect(there.address, patience=60) as cluster, pytest.raises(Lost):
@@ -259,3 +299,17 @@ def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
             sweep(
                 plan, Store(tmp_path / "out"), cluster, once(there, lambda: there.kill(workers), 2)
             )
+
+
+def test_a_worker_that_did_not_answer_is_asked_again() -> None:
+    ours, known = module.remote.versions(), {"a"}
+    answers: dict[str, object] = {"b": OSError("not yet"), "c": ours}
+
+    class Client:
+        def run(self, function: object, workers: list[str], **more: object) -> dict[str, object]:
+            return {worker: answers[worker] for worker in workers}
+
+    assert module.remote.compare(Client(), ours, {"a", "b", "c"}, known) == ""
+    assert known == {"a", "c"}
+    answers["b"] = {**ours, "numpy": "1.0"}
+    assert "worker b has numpy 1.0" in module.remote.compare(Client(), ours, {"a", "b"}, known)

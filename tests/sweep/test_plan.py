@@ -3,6 +3,7 @@
 import itertools
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -427,6 +428,15 @@ def test_broken_files_are_refused(tmp_path):
         read(tmp_path / "plam.toml")
     with pytest.raises(BadInput, match="is a folder"):
         read(tmp_path)
+
+
+def test_a_long_list_is_read_in_no_time(made):
+    """Every entry is compared with all others: 10^9 comparisons if one by one."""
+    text = SMALL + "".join(f"[[list]]\nlr = {k + 1}e-6\n" for k in range(40_000))
+    begun = time.perf_counter()
+    with pytest.raises(BadInput, match="entry 40001 is the same as entry 7"):
+        made(text + "[[list]]\nlr = 7e-6\n")
+    assert time.perf_counter() - begun < 20
 
 
 def test_too_many_runs_are_refused_before_they_are_made(made, monkeypatch):

@@ -168,6 +168,7 @@ def test_tables_that_cannot_be(queue: Path, change: dict[str, object], words: li
 def test_there_is_no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
     refused(lambda: checked(TABLE), "there is no sbatch here")
+    refused(lambda: checked({}), "needs a table [slurm]", "interface, cores and memory")
 
 
 def test_the_documentation_knows_every_key() -> None:

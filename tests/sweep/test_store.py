@@ -287,6 +287,8 @@ def test_folders_that_are_not_of_a_sweep_are_left_alone(tmp_path: Path) -> None:
     (theirs / "thesis.txt").write_text("mine")
     refused(lambda: Store(theirs), str(theirs), "something else", "--out")
     assert os.listdir(theirs) == ["thesis.txt"]
+    refused(lambda: Store(theirs / "new" / ".."), "something else")
+    assert os.listdir(theirs) == ["thesis.txt"]
     refused(lambda: Store(theirs / "thesis.txt"), "is a file")
     refused(lambda: Store(theirs / "thesis.txt" / "s"), "is a file")
     refused(lambda: Store(Path("/proc/tacit/s")), "cannot be written")
@@ -310,6 +312,22 @@ def test_a_link_beside_the_runs_is_replaced_and_not_followed(filled: Path, tmp_p
     assert Store(filled).write("table.csv", b"1").read_bytes() == b"1"
     assert (tmp_path / "mine").read_text() == "mine"
     (filled / "lock").symlink_to(tmp_path / "mine")
+    with Store(filled).working():
+        assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_no_table_can_be_written_is_said_before_any_work(filled: Path) -> None:
+    (filled / "table.csv").mkdir()
+    refused(lambda: Store(filled), "table.csv is not a plain file")
+
+
+def test_whatever_is_in_the_place_of_the_lock(filled: Path, tmp_path: Path) -> None:
+    os.mkfifo(filled / "lock")
+    with Store(filled).working() as first:  # nobody reads the pipe, and nobody waits
+        assert first is True
+    (filled / "lock").unlink()
+    (tmp_path / "mine").write_text("mine")
+    os.link(tmp_path / "mine", filled / "lock")
     with Store(filled).working():
         assert (tmp_path / "mine").read_text() == "mine"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import signal
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._types import BadInput
 from tacit.cli._app import app, print_json, warn
+from tacit.cli._signals import held_back, interruptible
 
 if TYPE_CHECKING:
     from tacit.sweep.base import Workers
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
+NEEDED = ("tacit._jax", "tacit.measures", "tacit.train.descent", "tacit.train.initial")
+"""What reading a plan imports."""
 
 
 @app.command
+@interruptible()
 def sweep(
     file: Path,
     /,
@@ -75,12 +79,15 @@ def sweep(
         raise BadInput("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers} must be at least 1")
-    from tacit import show
-    from tacit.sweep.export import check_table, write_table
-    from tacit.sweep.plan import read
-    from tacit.sweep.store import Store
-    from tacit.sweep.sweep import sweep as run
-    from tacit.sweep.table import as_csv, rows
+    with held_back():
+        for name in NEEDED:
+            import_module(name)
+        from tacit import show
+        from tacit.sweep.export import check_table, write_table
+        from tacit.sweep.plan import read
+        from tacit.sweep.store import Store
+        from tacit.sweep.sweep import sweep as run
+        from tacit.sweep.table import as_csv, rows
 
     if table is not None:
         check_table(table)
@@ -103,10 +110,10 @@ def sweep(
 
     def said() -> str:
         command = shlex.join(["tacit", "sweep", str(file), *words])
-        return f"{kept or 'finished runs are'} kept in {folder}, go on with: {command}"
+        return f"; {kept or 'finished runs are'} kept in {folder}, go on with: {command}"
 
     try:
-        with _ended_by_sigterm(), show.sweep_progress(hidden=json) as progress:
+        with show.sweep_progress(hidden=json) as progress:
 
             def tell(there: int, of: int, words: str) -> None:
                 nonlocal kept
@@ -127,7 +134,7 @@ def sweep(
                 for name, content in draw(lines, plan.axes, plan.plot).items():
                     pictures.append(store.write(name, content))
     except KeyboardInterrupt:
-        warn(f"interrupted{said() or '; nothing was begun'}")
+        warn(f"interrupted{said()}")
         return 130
     except BadInput as error:
         if not kept:
@@ -179,21 +186,3 @@ def _workers(
         yield workers
     finally:
         workers.close()
-
-
-@contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end a sweep as Ctrl-C does."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

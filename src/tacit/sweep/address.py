@@ -69,9 +69,12 @@ class Scheduler:
 
     def advice(self) -> str:
         tls = " --tls-ca-file F --tls-cert F --tls-key F" if self.security else ""
+        host = urlsplit(self.address).hostname or ""
+        near = host in ("localhost", "::1") or host.startswith("127.")
+        where = f"--host {host}" if near else "--interface NAME"  # else it listens on all of them
         return (
-            f"start some, for example: dask worker {self.address}{tls} "
-            "--nthreads 1 --nworkers 4 --dashboard-address 127.0.0.1:0"
+            f"start some, for example: dask worker {self.address}{tls} {where} "
+            "--nthreads 1 --nworkers 4 --no-dashboard --dashboard-address 127.0.0.1:0"
         )
 
     def close(self) -> None:
@@ -165,13 +168,18 @@ def _reason(error: BaseException) -> str:
     """The innermost cause, in words."""
     while error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, asyncio.CancelledError | TimeoutError):
+        return "there was no answer in time"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not signed by --tls-ca: {error.verify_message}"
     if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
         return "it does not speak TLS"
     if isinstance(error, ssl.SSLError):
-        return f"TLS was refused: {(error.reason or 'unknown').lower().replace('_', ' ')}"
-    if isinstance(error, ConnectionResetError):
+        why = (error.reason or "unknown").lower().replace("_", " ")
+        return f"TLS was refused: {why}; is --tls-cert signed by the authority that it trusts?"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused, nothing listens there; docs/cluster.md says how to start one"
+    if isinstance(error, ConnectionResetError) or "Stream is closed" in str(error):
         return "it hangs up (a scheduler with TLS has an address tls://…, one without tcp://…)"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

@@ -6,6 +6,8 @@ import contextlib
 import itertools
 import logging
 import queue
+import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,8 +46,11 @@ def connect(
     bound to the one interface that the table [slurm] names.
     """
     try:
-        import dask_jobqueue  # noqa: F401
         import distributed  # noqa: F401
+
+        if address == "slurm":
+            with _our_ctrl_c():
+                import dask_jobqueue  # noqa: F401
     except ImportError as error:
         raise BadInput(
             f"--cluster needs {error.name}; install it with: pip install 'tacit[cluster]'"
@@ -210,7 +215,7 @@ class Cluster:
                 raise BadInput(f"{self._place.address}: {line}")
         except OSError:
             workers = None
-        self._known = set(workers or ())
+        self._known &= set(workers or ())
         if workers is None:
             self._again()
         elif workers:
@@ -266,6 +271,17 @@ class Cluster:
         if client is not None:
             with contextlib.suppress(OSError):
                 client.close(timeout=5)
+
+
+@contextlib.contextmanager
+def _our_ctrl_c() -> Iterator[None]:
+    """Importing dask_jobqueue sets a handler with which Ctrl-C is a silent exit with code 0."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -148,8 +148,9 @@ def _axes(
         {key: one(f"{_nth(path, i)}: {key}", value, kinds[key]) for key, value in entry.items()}
         for i, entry in enumerate(entries)
     ]
+    seen: dict[frozenset[tuple[str, Any]], int] = {}
     for i, entry in enumerate(listed):
-        if (first := listed.index(entry)) != i:
+        if (first := seen.setdefault(frozenset(entry.items()), i)) != i:
             raise BadInput(f"{_nth(path, i)} is the same as entry {first + 1}")
     for key in ("seed", "data.seed"):
         for entry in listed:

@@ -53,7 +53,8 @@ def refusal(who: str, found: str) -> str:
 def compare(client: Any, ours: Mapping[str, str], workers: set[str], known: set[str]) -> str:
     """What is wrong with workers that are not known yet, or with the scheduler; or nothing.
 
-    A worker without tacit cannot read its tasks: it would end, and they would be blamed.
+    A worker without tacit cannot read its tasks: it would end, and they would be blamed. Those that
+    are like us are known from now on; who did not answer is asked again.
     """
     if not workers - known:
         return ""
@@ -74,6 +75,7 @@ def compare(client: Any, ours: Mapping[str, str], workers: set[str], known: set[
             found = difference(ours, theirs)
         if found:
             return refusal(who, found)
+    known |= {who for who, theirs in answers.items() if not isinstance(theirs, Exception)}
     return ""
 
 

@@ -140,6 +140,11 @@ def checked(table: Mapping[str, Any]) -> dict[str, Any]:
     """The table [slurm] with defaults, if jobs can be made of it."""
     from dask.utils import parse_bytes
 
+    if not table:
+        raise BadInput(
+            "--cluster slurm needs a table [slurm] in the file, with at least interface, cores and "
+            "memory; see docs/cluster.md"
+        )
     for key, value in table.items():
         if key not in KEYS:
             raise BadInput(f"[slurm]: unknown key {printable(str(key))!r}{near_miss(key, KEYS)}")

@@ -29,7 +29,7 @@ from tacit.sweep.base import FORMAT, Result, Run
 from tacit.sweep.folder import MOST_BYTES, files, read
 from tacit.sweep.index import Index, Row
 
-MARK = "sweep.json"
+MARK, TABLE = "sweep.json", "table.csv"
 OLD = 3600.0
 """Seconds after which the leftovers of a killed writer are removed."""
 FLUSH = 1.0
@@ -149,7 +149,7 @@ class Store:
             with contextlib.suppress(ImportError, OSError):  # Windows; disks without locks
                 import fcntl
 
-                file = stack.enter_context(open(self.folder / "lock", "wb", opener=_no_link))
+                file = stack.enter_context(open(self.folder / "lock", "ab", opener=_no_link))
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
@@ -187,6 +187,8 @@ def _if_whole(folder: Path) -> tuple[Result, Row] | None:
 
 def _check(folder: Path) -> None:
     """Before any work: it is the folder of a sweep, or can become one, and can be written."""
+    if "\0" not in str(folder):
+        folder = Path(os.path.realpath(folder))  # new/.. is there as soon as new is
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is a file; {ADVICE}")
     if (folder / MARK).is_file():
@@ -202,8 +204,9 @@ def _check(folder: Path) -> None:
     runs = folder / "runs"
     if runs.is_symlink() or (runs.exists() and not runs.is_dir()):
         raise BadInput(f"{runs} is a link or a file; {ADVICE}")
-    for place in (folder, runs):
-        check_writable(place / secrets.token_hex(6))
+    for path in (folder / MARK, runs / MARK, folder / TABLE):
+        if path.name != TABLE or not path.is_symlink():  # a link is replaced by the table
+            check_writable(path, force=True, folder=False)
 
 
 def _mark(path: Path, asked: str) -> None:
@@ -227,4 +230,6 @@ def _remove_old(folder: Path) -> None:
 
 
 def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    """Nor does it wait where somebody put a pipe."""
+    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags | more, 0o666)
