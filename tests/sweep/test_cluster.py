@@ -166,6 +166,7 @@ def test_other_versions_are_refused(
             until(lambda: len(cluster._client.nthreads()) == 4)
             (worker,) = set(cluster._client.nthreads()) - before
             words += [there.address, f"the worker {worker} has", "install the same versions"]
+            cluster._looked = 0.0  # workers are looked at now, not in a second
             refused(lambda: sweep(plan, Store(tmp_path / "out"), cluster), *words)
             if other != "none":  # this one has not looked at its workers for a while
                 monkeypatch.setattr(cluster, "_look", lambda: None)

@@ -269,7 +269,7 @@ class Cluster:
     def _leave(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Exception):  # dask raises of many kinds when its peer is dead
                 client.close(timeout=5)
 
 

@@ -67,11 +67,12 @@ def of_limit(run: Run, data: Dataset) -> tuple[dict[str, Any], Weights]:
     if end.path.end == "interrupted":  # the flow keeps what it has; a sweep does not
         raise KeyboardInterrupt
     best = end.certificate
+    cut = end.outcome == "undecided" and "seconds" in end.path.reason
     values = (
         end.outcome,
         end.margin,
         len(end.groups) if end.outcome == "converged" else None,
-        end.log10_loss,
+        None if cut else end.log10_loss,  # how far one comes in so many seconds is no result
         best.optimality if best else None,
         best.lower if best else None,
         best.gap if best else None,
