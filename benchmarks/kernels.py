@@ -29,7 +29,7 @@ class NoCompiler(Exception):
 
 
 @lru_cache
-def library(lanes: int = 8) -> ctypes.CDLL:
+def compiled(lanes: int = 8) -> ctypes.CDLL:
     """The kernels; what is compiled lies in a temporary folder that is gone afterwards."""
     compiler = os.environ.get("CC") or "cc"
     if shutil.which(compiler) is None:
@@ -56,7 +56,7 @@ def prepare(
     setting: Setting, data: Sequence[Dataset], epochs: int, seeds: Sequence[int]
 ) -> Callable[[], Weights]:
     """A function that trains as `train_many` does, from the same weights in the same orders."""
-    kernels = library(4 if setting.width <= 4 else 8)
+    kernels = compiled(4 if setting.width <= 4 else 8)
     n, d, m, runs = data[0].n, data[0].d, setting.width, len(seeds)
     model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
     drawn = [initial_weights(model, d, m, setting.init, seed) for seed in seeds]

@@ -64,10 +64,10 @@ def test_the_c_kernel_does_the_same_work(name: str) -> None:
 
 def test_without_a_compiler_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    kernels.library.cache_clear()
+    kernels.compiled.cache_clear()
     with pytest.raises(kernels.NoCompiler, match="no-such-compiler"):
-        kernels.library()
-    kernels.library.cache_clear()
+        kernels.compiled()
+    kernels.compiled.cache_clear()
 
 
 def test_the_batched_version_does_the_same_work() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
@@ -284,7 +285,9 @@ def test_killed_again_and_again_it_ends_with_the_same_table(
         said, wrong = process.communicate()
         assert wrong == ""
         if said:  # it was done, even if it was killed before it could leave
+            assert json.loads(said)["runs"] == RUNS
             break
+        assert process.returncode == -signal.SIGKILL
     assert kills >= 3
     assert (out / "table.csv").read_bytes() == table
     assert there(out) == RUNS

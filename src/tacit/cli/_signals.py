@@ -53,16 +53,3 @@ def _interrupt_main() -> None:
         signal.pthread_kill(thread, signal.SIGINT)  # it may be waiting
     else:
         _thread.interrupt_main()
-
-
-@contextlib.contextmanager
-def held_back() -> Iterator[None]:
-    """Signals wait meanwhile: an interrupt while JAX is imported is a segmentation fault."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit._types import BadInput
 from tacit.cli._app import app, print_json, warn
-from tacit.cli._signals import held_back, interruptible
+from tacit.cli._signals import interruptible
 
 if TYPE_CHECKING:
     from tacit.sweep.base import Workers
@@ -79,7 +79,9 @@ def sweep(
         raise BadInput("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers} must be at least 1")
-    with held_back():
+    from tacit.sweep.local import held_back
+
+    with held_back():  # an interrupt while JAX is imported is a segmentation fault
         for name in NEEDED:
             import_module(name)
         from tacit import show

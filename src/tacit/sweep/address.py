@@ -156,12 +156,27 @@ async def _knock(address: str, security: Any, seconds: float) -> None:
     except TimeoutError:
         raise OSError("what listens there does not answer as a dask scheduler") from None
     except OSError as error:
-        raise OSError(_reason(error)) from None
+        raise OSError(_reason(await _refusal(address) or error)) from None
     except Exception:  # it spoke first, or of other things
         what = "it does not speak TLS" if security else "what listens there is no dask scheduler"
         raise OSError(what) from None
     with contextlib.suppress(OSError):
         await comm.close()
+
+
+async def _refusal(address: str) -> ConnectionRefusedError | None:
+    """Asked once more, plainly: dask's last try may have run out of time whatever was the cause."""
+    from distributed.comm import get_address_host, parse_host_port
+
+    try:
+        _, port = parse_host_port(address.partition("://")[2])
+        _, stream = await asyncio.open_connection(get_address_host(address), port)
+    except ConnectionRefusedError as refused:
+        return refused
+    except OSError:
+        return None
+    stream.close()
+    return None
 
 
 def _reason(error: BaseException) -> str:

@@ -181,7 +181,8 @@ class Cores:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self._work), daemon=True)
-        with _quiet(), _environment(ONE_THREAD), _without_main():
+        resource_tracker.ensure_running()  # it would let the signals through
+        with held_back(), _environment(ONE_THREAD), _without_main():  # a child never hears them
             process.start()
             self._workers.append(_Worker(process, ours))
         theirs.close()
@@ -222,9 +223,8 @@ def _end_with_parent() -> None:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Ctrl-C waits until a process has started; that one never hears it."""
-    resource_tracker.ensure_running()  # it would let the signals through
+def held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait meanwhile."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
