@@ -59,7 +59,7 @@ def measure(name: str, alone: bool, whole: bool) -> Timed:
     if alone and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     begun = time.perf_counter()
-    from tacit.train import Many, train_many
+    from tacit.training import Many, train_many
 
     start_up = time.perf_counter() - begun
     from benchmarks.works import WORKS

@@ -21,9 +21,10 @@ from benchmarks.text import seconds, table, times
 from tacit import Dataset, Setting
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer
-from tacit.train import fused, train_many
-from tacit.train.descent import parse_descent
-from tacit.train.initial import initial_weights
+from tacit.training import train_many
+from tacit.training.backends import cuda as fused
+from tacit.training.initialisations import initial_weights
+from tacit.training.rules import parse_descent
 
 N, D, M = 100, 20, 100
 RUNS, STEPS = 10_000, 1000

@@ -18,9 +18,9 @@ import numpy as np
 from benchmarks.text import seconds, table
 from benchmarks.works import xor_like
 from tacit import Dataset, Setting, load
-from tacit.limit.find import find
-from tacit.solvers.convex_program import optimum
-from tacit.train import train_many
+from tacit.flow.ending import find
+from tacit.numerics.convex_program import optimum
+from tacit.training import train_many
 
 DATA_SEEDS = range(3)
 PATIENCE = 20.0

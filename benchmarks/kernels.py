@@ -15,8 +15,9 @@ import numpy as np
 
 from tacit import Dataset, Setting
 from tacit.models import parse_activation, parse_model
-from tacit.train import blocked, descent
-from tacit.train.initial import initial_weights
+from tacit.training import rules as descent
+from tacit.training.backends import blocks as blocked
+from tacit.training.initialisations import initial_weights
 
 SOURCE = Path(__file__).with_name("kernels.c")
 FLAGS = ("-O3", "-march=native")

@@ -19,10 +19,10 @@ import numpy as np
 from benchmarks.text import seconds, table, times
 from benchmarks.works import xor_like
 from tacit import Dataset, Setting
-from tacit.limit.find import find
-from tacit.solvers.arrangements import cells
-from tacit.solvers.convex_program import optimum
-from tacit.solvers.max_margin import max_margin
+from tacit.flow.ending import find
+from tacit.numerics.arrangements import cells
+from tacit.numerics.convex_program import optimum
+from tacit.numerics.max_margin import max_margin
 
 PENALTY = 1e-2
 """λ of pyscnn's problem ½·mean (f − y)² + λ Σ‖v‖."""

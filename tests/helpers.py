@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit._types import BadInput
+from tacit.values import BadInput
 
 
 def refused(call: object, *words: str) -> str:

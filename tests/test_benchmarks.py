@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tacit import Setting, load
-from tacit.solvers.convex_program import optimum
-from tacit.train import train_many
+from tacit.numerics.convex_program import optimum
+from tacit.training import train_many
 
 sys.path.append(str(Path(__file__).parent.parent))
 from benchmarks import gpu, growth, kernels, solvers, text, works  # noqa: E402

@@ -5,7 +5,8 @@ from typing import final
 import numpy as np
 
 from tacit import Dataset, Setting
-from tacit.theorems import Case, Check, Moment, Network, Prediction, Run, Source, Theorem, common
+from tacit.theorems import Case, Check, Moment, Network, Prediction, Run, Source, Theorem
+from tacit.theorems import shared_hypotheses as common
 
 
 @final

@@ -1,7 +1,7 @@
 """Which of all the solutions does gradient descent pick, why, and is it the best one?
 
 What users import: `load` a data set, `check` its geometry, the `optimum` over all networks, what
-given weights are (`certify`), and a `Setting` for `tacit.train.train`.
+given weights are (`certify`), and a `Setting` for `tacit.training.train`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BadInput": "tacit._types",
-    "Dataset": "tacit._types",
-    "Setting": "tacit._types",
+    "BadInput": "tacit.values",
+    "Dataset": "tacit.values",
+    "Setting": "tacit.values",
     "certify": "tacit.certificates",
     "check": "tacit.geometry",
     "load": "tacit.data",
@@ -23,10 +23,10 @@ _HOMES = {
 __all__ = ["BadInput", "Dataset", "Setting", "__version__", "certify", "check", "load", "optimum"]
 
 if TYPE_CHECKING:
-    from tacit._types import BadInput, Dataset, Setting
     from tacit.certificates import certify, optimum
     from tacit.data import load
     from tacit.geometry import check
+    from tacit.values import BadInput, Dataset, Setting
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tacit.data.figures import lyu2021_left
+from tacit.data.figure_sets import lyu2021_left
 
 
 class Case(NamedTuple):

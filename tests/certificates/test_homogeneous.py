@@ -8,7 +8,7 @@ from tacit._jax import jnp
 from tacit.certificates import homogeneous_kkt, two_layer_kkt
 from tacit.models.activation import phi
 from tacit.models.two_layer import TwoLayer
-from tacit.solvers.max_margin import max_margin
+from tacit.numerics.max_margin import max_margin
 
 
 def residuals(kkt):

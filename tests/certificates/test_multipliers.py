@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import nnls
 
 from tacit.certificates import two_layer_kkt
-from tacit.solvers.boxed_nnls import _active_set, _nnls
+from tacit.numerics.boxed_nnls import _active_set, _nnls
 
 
 def definition(case, kkt):

@@ -12,7 +12,7 @@ from helpers import refused
 from tacit import Dataset
 from tacit.certificates import Best, optimum, proof_of
 from tacit.data import load
-from tacit.verify import verify, verify_bytes
+from tacit.proofs import verify, verify_bytes
 
 
 def margins(best: Best) -> list[np.ndarray]:
@@ -47,7 +47,7 @@ def test_the_reference_problem() -> None:
 
 def test_orthogonally_separable_data_needs_two_neurons() -> None:
     """wang2022 Prop. 4 at the size of phuong2021 Fig. 1; w₊ and w₋ are the max-margin vectors."""
-    from tacit.solvers.max_margin import max_margin
+    from tacit.numerics.max_margin import max_margin
 
     data = load("orthogonal:n=500,d=20")
     best = optimum(data)

@@ -6,7 +6,7 @@ import pytest
 from helpers import refused
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
-from tacit.solvers.max_margin import max_margin
+from tacit.numerics.max_margin import max_margin
 
 ALPHAS = [0.0, 0.1, 0.3, 0.5, 0.8, 0.99]
 

@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tacit._io import npz_bytes
-from tacit._types import BadInput
 from tacit.data.files import read_file, stem
+from tacit.files import npz_bytes
+from tacit.values import BadInput
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TABLES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)

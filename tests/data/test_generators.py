@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit._types import BadInput, Dataset
-from tacit.data import GENERATORS, figures, generate, linear, orthogonal, symmetric, xor
-from tacit.solvers.max_margin import max_margin
+from tacit.data import GENERATORS, generate, linear, orthogonal, symmetric, xor
+from tacit.data import figure_sets as figures
+from tacit.numerics.max_margin import max_margin
+from tacit.values import BadInput, Dataset
 
 MODULES = {m.__name__ for m in (figures, linear, orthogonal, symmetric, xor)}
 SYNTHETIC = sorted(name for name, g in GENERATORS.items() if g.make.__module__ in MODULES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit._types import Dataset
 from tacit.data import GENERATORS, generate
-from tacit.solvers.max_margin import max_margin
+from tacit.numerics.max_margin import max_margin
+from tacit.values import Dataset
 
 
 def output(X: np.ndarray, W: np.ndarray, a: np.ndarray, alpha: float) -> np.ndarray:

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp, kstest, truncnorm
 
-from tacit._types import Dataset
 from tacit.data import generate
 from tacit.data.symmetric import hint_constants
-from tacit.solvers.max_margin import max_margin
+from tacit.numerics.max_margin import max_margin
+from tacit.values import Dataset
 
 small = settings(max_examples=40, deadline=None)
 counts, dims, seeds = st.integers(1, 30), st.integers(1, 12), st.integers(0, 10**6)

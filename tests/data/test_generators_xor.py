@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from tacit._types import BadInput
 from tacit.data import generate
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets, uniform_diversity
+from tacit.values import BadInput
 
 
 def all_points(d: int) -> np.ndarray:

@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit._types import BadInput
 from tacit.data import load
 from tacit.data.clusters import cluster_centres
-from tacit.data.kinds import DECOYS, KINDS, LABELS, POINTS, kind_probabilities
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
-from tacit.theorems.brutzkus2019.samples import smallest_missed
-from tacit.theorems.brutzkus2019.small import MISSED
+from tacit.data.xord_kinds import DECOYS, KINDS, LABELS, POINTS, kind_probabilities
+from tacit.papers.brutzkus2019.statements.samples import smallest_missed
+from tacit.papers.brutzkus2019.statements.small import MISSED
+from tacit.values import BadInput
 
 
 def test_each_kind_has_a_point():

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit._io import npz_bytes
-from tacit._types import BadInput, Dataset
 from tacit.data import load
+from tacit.files import npz_bytes
+from tacit.values import BadInput, Dataset
 
 
 def file_with(folder: Path, labels: list, name: str = "points.npz", d: int = 2) -> str:

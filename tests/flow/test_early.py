@@ -11,7 +11,7 @@ from tacit.data import load
 from tacit.flow.early import early
 from tacit.flow.follow import follow
 from tacit.flow.state import State
-from tacit.solvers.sectors import lemma_2
+from tacit.numerics.extremal_directions import lemma_2
 
 
 def balanced(m: int, d: int, size: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
 from tacit.flow.path import Path
-from tacit.solvers.max_margin import max_margin
+from tacit.numerics.max_margin import max_margin
 
 LN10 = math.log(10)
 

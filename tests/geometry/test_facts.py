@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tacit._types import Check, Dataset
 from tacit.data import generate
 from tacit.geometry import check
 from tacit.geometry.facts import facts, remarks
+from tacit.values import Check, Dataset
 
 
 @given(

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tacit._types import Check, Dataset
 from tacit.data import generate
-from tacit.geometry import base, check, pairs
-from tacit.geometry.base import View
+from tacit.geometry import check, pairs
+from tacit.geometry import predicate as base
+from tacit.geometry.predicate import View
+from tacit.values import Check, Dataset
 
 
 def one(data: Dataset, name: str = "orthogonally_separable") -> Check:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tacit._types import Check, Dataset
 from tacit.data import generate
-from tacit.geometry import PREDICATES, base, check, position
-from tacit.geometry.base import View
+from tacit.geometry import check, position, predicates
+from tacit.geometry import predicate as base
+from tacit.geometry.predicate import View
+from tacit.values import Check, Dataset
 
 
 def general_position(X: np.ndarray) -> Check:
@@ -111,7 +112,7 @@ def test_too_many_subsets(rng: np.random.Generator, monkeypatch: pytest.MonkeyPa
         assert found.holds is None
         assert f"subsets of {d} points are out of reach" in found.note
     data = Dataset(rng.normal(size=(20_000, 2)), np.ones(20_000))
-    found = PREDICATES["general_position"](View(data, alpha=0.5))
+    found = predicates()["general_position"](View(data, alpha=0.5))
     assert found.holds is None
     assert "199,990,000 subsets" in found.note and "--property general_position" in found.note
     X = rng.normal(size=(20, 2))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tacit._types import Check, Dataset
 from tacit.data import generate
 from tacit.geometry import Geometry, check
+from tacit.values import Check, Dataset
 
 
 def by_linear_program(Z: np.ndarray) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tacit._types import Dataset
-from tacit.losses import Logistic, Loss
 from tacit.measures import Snapshot
 from tacit.models import TwoLayer
+from tacit.models.losses import Logistic, Loss
+from tacit.values import Dataset
 
 Look = Callable[..., Snapshot]
 

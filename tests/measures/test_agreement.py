@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit._types import Dataset
-from tacit.losses import Logistic
 from tacit.measures import Snapshot
 from tacit.measures.agreement import (
     dead_neurons,
@@ -20,6 +18,8 @@ from tacit.measures.agreement import (
     par_ratio_positive,
 )
 from tacit.models import TwoLayer
+from tacit.models.losses import Logistic
+from tacit.values import Dataset
 
 
 def cosines(w: np.ndarray, X: np.ndarray) -> np.ndarray:

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit._types import Dataset
-from tacit.losses import Logistic
 from tacit.measures import Snapshot
 from tacit.measures.clustering import (
     cluster_angle,
@@ -18,6 +16,8 @@ from tacit.measures.clustering import (
     nonlinear_share,
 )
 from tacit.models import TwoLayer, output_signs
+from tacit.models.losses import Logistic
+from tacit.values import Dataset
 
 V = 0.7
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from tacit._types import Dataset
-from tacit.losses import Exponential, Hinge, Logistic
 from tacit.measures import NotDefined, Snapshot, measure_all
 from tacit.measures.margin import margin, q_min, smoothed_margin
 from tacit.models import ConvMaxPool, Residual
+from tacit.models.losses import Exponential, Hinge, Logistic
+from tacit.values import Dataset
 
 
 def output(W, a, alpha, x) -> float:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tacit._types import Dataset
-from tacit.losses import Logistic
 from tacit.measures import NotDefined, Snapshot
 from tacit.measures.rank import SHOWN, balance, effective_rank, singular_values
 from tacit.models import ConvMaxPool, Residual, SixConv
+from tacit.models.losses import Logistic
+from tacit.values import Dataset
 
 
 def test_balance_is_the_worst_neuron(look) -> None:

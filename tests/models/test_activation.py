@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tacit._jax import jax, jnp
-from tacit._types import BadInput
 from tacit.models import parse_activation, phi, phi_prime
+from tacit.values import BadInput
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.99])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tacit._types import BadInput
 from tacit.models import ConvMaxPool, ImageCNN, Model, Residual, SixConv, TwoLayer, parse_model
+from tacit.values import BadInput
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tacit._types import Dataset, Setting
-from tacit.explain.observe import run_of
-from tacit.explain.predict import case_of
-from tacit.limit import find
+from tacit.explanation.observation import run_of
+from tacit.explanation.predictions import case_of
+from tacit.flow import find
 from tacit.theorems import Case, applies, judge, theorem, theorems
+from tacit.values import Dataset, Setting
 
 ALL = sorted(theorems())
 NORMAL = np.random.default_rng(0).standard_normal((6, 3))

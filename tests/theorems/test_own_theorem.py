@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit._types import BadInput
 from tacit.theorems.registry import theorems
+from tacit.values import BadInput
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "examples" / "own_theorem"

@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tacit._json import plain
-from tacit._types import Dataset
-from tacit.explain.observe import run_of, up_to
-from tacit.limit import find
+from tacit.explanation.observation import run_of, up_to
+from tacit.flow import find
 from tacit.theorems import Case, Moment, Network, Run, applies, judge, theorem, theorems
-from tacit.theorems.common import NEEDS_A_RUN
+from tacit.theorems.shared_hypotheses import NEEDS_A_RUN
+from tacit.values import Dataset
+from tacit.values.jsonable import plain
 
 ALL = sorted(theorems())
 ZERO = 1e-9

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit._types import BadInput
+from tacit.values import BadInput
 
 EPS = float(np.finfo(np.float64).eps)
 TINY = 5e-324

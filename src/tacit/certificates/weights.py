@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit._io import read_npz
-from tacit._types import BadInput, Dataset, Setting
-from tacit._words import near_miss
-from tacit.certificates.optimum import Train
+from tacit.certificates.optima import Train
+from tacit.files import read_npz
 from tacit.models.activation import parse_activation
+from tacit.values import BadInput, Dataset, Setting
+from tacit.values.text import near_miss
 
 MOST_WEIGHTS = 1 << 30
 """Bytes read from a file of weights."""
@@ -44,7 +44,7 @@ def networks_of_run(
     if setting.model != "two_layer":
         raise BadInput(
             f"certify speaks of two_layer networks; this run trained {setting.model} "
-            "(tacit.certificates.homogeneous_kkt takes any homogeneous function)"
+            "(tacit.certificates.kkt_homogeneous takes any homogeneous function)"
         )
     alpha = parse_activation(setting.activation)
     return [

@@ -12,8 +12,8 @@ import sys
 
 from cyclopts import CycloptsError
 
-from tacit._types import BadInput
 from tacit.cli._app import app, warn
+from tacit.values import BadInput
 
 # Commands are shown in the order of these lines.
 # isort: off

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 from cyclopts import App, Parameter, convert
 
 from tacit import __version__
-from tacit._types import BadInput, Dataset, Setting
-from tacit._words import count, printable
+from tacit.values import BadInput, Dataset, Setting
+from tacit.values.text import count, printable
 
 
 def whole_numbers(kind: Any, tokens: Any) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
+from tacit.values import BadInput
 
 if TYPE_CHECKING:
     from tacit.certificates.weights import Network
@@ -70,8 +70,8 @@ def certify(
             weights, options.load(data), activation or "relu", train or "both"
         )
 
-    from tacit import show
     from tacit.certificates import certify as judge
+    from tacit.cli import printing as show
 
     start = perf_counter()
     found = []
@@ -91,11 +91,11 @@ def _in_folder(path: Path) -> list[Network]:
     from tacit.certificates.weights import networks_of_run
 
     if not (path / "limit.json").exists():
-        from tacit.train import load
+        from tacit.training import load
 
         run = load(path)
         return networks_of_run(run.setting, run.data, run.params, run.members)
-    from tacit.limit.run import load as load_limits
+    from tacit.flow.limit_folder import load as load_limits
 
     found = load_limits(path)
     networks = networks_of_run(found.setting, found.data, found.weights, found.members)

@@ -32,7 +32,7 @@ def check(
     json
         One JSON object on standard output.
     """
-    from tacit import show
+    from tacit.cli import printing as show
     from tacit.geometry import check as geometry
     from tacit.models.activation import parse_activation
 

@@ -53,9 +53,9 @@ def explain(
     setting = network.setting()
     need_seconds(seconds)
 
-    from tacit import show
-    from tacit._io import check_writable, write_folder
-    from tacit.explain import explain as explanation
+    from tacit.cli import printing as show
+    from tacit.explanation import explain as explanation
+    from tacit.files import check_writable, write_folder
 
     if out is not None:
         check_writable(out, force)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit._types import BadInput
 from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
+from tacit.values import BadInput
 
 
 @app.command
@@ -51,9 +51,9 @@ def limit(
     need_seconds(seconds)
     setting = network.setting()
 
-    from tacit import show
-    from tacit.limit.classes import find_each
-    from tacit.limit.run import save
+    from tacit.cli import printing as show
+    from tacit.flow.limit_folder import save
+    from tacit.flow.limits import find_each
 
     points = options.load(data)
     with show.limit_progress(hidden=json) as progress:
@@ -63,7 +63,7 @@ def limit(
     if interrupted:
         picture = None
     if picture is not None:
-        from tacit.plots import draw_limit
+        from tacit.plot import draw_limit
 
         draw_limit(found, points, picture, force)
     if json:
@@ -78,7 +78,7 @@ def limit(
 
 def _check_targets(data: str, out: Path | None, picture: Path | None, force: bool) -> None:
     """What is to be written can be, and is not what is read."""
-    from tacit._io import check_writable
+    from tacit.files import check_writable
 
     given = [Path(part).resolve() for part in data.split(",")]
     for option, path in (("--out", out), ("--picture", picture)):
@@ -89,7 +89,7 @@ def _check_targets(data: str, out: Path | None, picture: Path | None, force: boo
         if picture is not None and out.resolve() == picture.resolve():
             raise BadInput(f"--out and --picture are both {out}; give them different names")
     if picture is not None:
-        from tacit.plots import check_ending
+        from tacit.plot import check_ending
 
         check_ending(picture)
         check_writable(picture, force, folder=False)

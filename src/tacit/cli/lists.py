@@ -26,7 +26,7 @@ def list_(
     json
         One JSON object on standard output.
     """
-    from tacit import show
+    from tacit.cli import printing as show
 
     items = show.items(what)
     if json:

@@ -6,8 +6,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
+from tacit.values import BadInput
 
 SIGNS = {"both": (1, -1), "positive": (1,), "negative": (-1,)}
 
@@ -58,7 +58,7 @@ def optimum(
     json
         One JSON object on standard output.
     """
-    from tacit._io import check_writable, write_file
+    from tacit.files import check_writable, write_file
     from tacit.models.activation import parse_activation
 
     alpha = parse_activation(activation)
@@ -75,8 +75,8 @@ def optimum(
         if signs != "both":
             raise BadInput("--proof is for networks with both signs; leave --signs out")
 
-    from tacit import show
     from tacit.certificates import optimum as solve
+    from tacit.cli import printing as show
 
     points = options.load(data)
     start = perf_counter()

@@ -45,8 +45,8 @@ def predict(
         network = replace(network, train="first")
     setting = replace(network.setting(), model=model, rule=rule, lr=lr)
 
-    from tacit import show
-    from tacit.explain import predict as predictions
+    from tacit.cli import printing as show
+    from tacit.explanation import predict as predictions
 
     found = predictions(setting, options.load(data), seed, only)
     if json:

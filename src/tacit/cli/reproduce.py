@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit._types import BadInput
 from tacit.cli._app import app, print_json, warn
+from tacit.values import BadInput
 
 
 @app.command
@@ -46,11 +46,11 @@ def reproduce(
         raise BadInput(
             "name a figure such as phuong2021:fig1, a paper, or all; see `tacit list figures`"
         )
-    from tacit import show
-    from tacit.papers import choose
-    from tacit.papers.pages import write_pages
-    from tacit.papers.run import reproduce as make
-    from tacit.papers.run import values_of
+    from tacit.cli import printing as show
+    from tacit.reproduction import choose
+    from tacit.reproduction.making import reproduce as make
+    from tacit.reproduction.making import values_of
+    from tacit.reproduction.pages import write_pages
 
     chosen = choose(figures)
     given = [*set, *([] if seed is None else [f"seed={seed}"])]

@@ -9,17 +9,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._types import BadInput
 from tacit.cli._app import app, print_json, warn
 from tacit.cli._signals import interruptible
+from tacit.values import BadInput
 
 if TYPE_CHECKING:
-    from tacit.sweep.base import Workers
-    from tacit.sweep.plan import Plan
+    from tacit.sweeps.plan import Plan
+    from tacit.sweeps.run import Workers
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
-NEEDED = ("tacit._jax", "tacit.measures", "tacit.train.descent", "tacit.train.initial")
+NEEDED = ("tacit._jax", "tacit.measures", "tacit.training.rules", "tacit.training.initialisations")
 """What reading a plan imports."""
 
 
@@ -79,17 +79,17 @@ def sweep(
         raise BadInput("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers} must be at least 1")
-    from tacit.sweep.local import held_back
+    from tacit.sweeps.local import held_back
 
     with held_back():  # an interrupt while JAX is imported is a segmentation fault
         for name in NEEDED:
             import_module(name)
-        from tacit import show
-        from tacit.sweep.export import check_table, write_table
-        from tacit.sweep.plan import read
-        from tacit.sweep.store import Store
-        from tacit.sweep.sweep import sweep as run
-        from tacit.sweep.table import as_csv, rows
+        from tacit.cli import printing as show
+        from tacit.sweeps.export import check_table, write_table
+        from tacit.sweeps.loop import sweep as run
+        from tacit.sweeps.plan import read
+        from tacit.sweeps.store import Store
+        from tacit.sweeps.table import as_csv, rows
 
     if table is not None:
         check_table(table)
@@ -131,7 +131,7 @@ def sweep(
                 write_table(path, plan, lines)
             pictures = []
             if plot:
-                from tacit.plots.phase import draw
+                from tacit.plot.sweeps import draw
 
                 for name, content in draw(lines, plan.axes, plan.plot).items():
                     pictures.append(store.write(name, content))
@@ -170,11 +170,11 @@ def _workers(
     """Whoever does the work; ended at once when it is over, however it ends."""
     workers: Any
     if cluster is None:
-        from tacit.sweep.local import Cores
+        from tacit.sweeps.local import Cores
 
         workers = Cores(many)
     else:
-        from tacit.sweep.cluster import Tls, connect
+        from tacit.sweeps.cluster.workers import Tls, connect
 
         ca, cert, key = tls
         if ca and cert and key:

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tacit._types import BadInput, Setting
 from tacit.cli._app import DataOptions, app, print_json, warn
+from tacit.values import BadInput, Setting
 
 MOST_RUNS = 10_000
 
@@ -58,7 +58,7 @@ def train(
     json
         One JSON object on standard output.
     """
-    from tacit._io import check_writable
+    from tacit.files import check_writable
 
     if resume is not None:
         out = out or resume
@@ -69,7 +69,7 @@ def train(
         if picture is not None and out.absolute() == picture.absolute():
             raise BadInput(f"--out and --picture are both {out}; give them different names")
     if picture is not None:
-        from tacit.plots import check_ending
+        from tacit.plot import check_ending
 
         check_ending(picture)
         check_writable(picture, force, folder=False)
@@ -78,9 +78,9 @@ def train(
     if (data is None) == (resume is None):
         raise BadInput("give either DATA to train on or --resume RUN to go on with, not both")
 
-    from tacit import show
-    from tacit.train import load, save, summary
-    from tacit.train import train as follow
+    from tacit.cli import printing as show
+    from tacit.training import load, save, summary
+    from tacit.training import train as follow
 
     earlier = None
     if resume is not None:
@@ -111,7 +111,7 @@ def train(
         warn(f"interrupted at epoch {run.epoch} of {epochs}{where or '; nothing was saved'}")
         return 130
     if picture is not None:
-        from tacit.plots import draw_run
+        from tacit.plot import draw_run
 
         draw_run(run, picture, force)
     if json:

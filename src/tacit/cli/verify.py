@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit._types import BadInput
 from tacit.cli._app import DataOptions, app, print_json
+from tacit.values import BadInput
 
 
 @app.command
@@ -33,8 +33,8 @@ def verify(
     json
         One JSON object on standard output.
     """
-    from tacit import show
-    from tacit.verify import about, verify
+    from tacit.cli import printing as show
+    from tacit.proofs import about, verify
 
     if data is None and options != DataOptions():
         raise BadInput("--labels, --bias and --test say how --data is read; there is no --data")

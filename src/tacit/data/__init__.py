@@ -1,7 +1,8 @@
 """Data sets: generators by name, and files."""
 
-from tacit.data import figures, images, linear, orthogonal, symmetric, xor
-from tacit.data._registry import GENERATORS, generate
-from tacit.data.load import load
+from tacit.data import figure_sets as figures
+from tacit.data import images, linear, orthogonal, symmetric, xor
+from tacit.data.generators import GENERATORS, generate
+from tacit.data.loading import load
 
 __all__ = ["GENERATORS", "generate", "load"]

@@ -16,8 +16,8 @@ from typing import IO
 
 import numpy as np
 
-from tacit._io import open_regular
-from tacit._types import BadInput
+from tacit.files import open_regular
+from tacit.values import BadInput
 
 MOST_BYTES = 1 << 30
 LABEL_NAMES = ("y", "label", "labels", "target", "class")

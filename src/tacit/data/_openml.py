@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit._io import write_file
 from tacit.data.idx import inside
+from tacit.files import write_file
 
 DATA_ID = 554  # mnist_784, version 1
 SPLITS = {"train": slice(0, 60_000), "t10k": slice(60_000, 70_000)}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit._types import Dataset
-from tacit.data._registry import require
+from tacit.data.generators import require
+from tacit.values import Dataset
 
 LARGEST = 1e100
 """Lengths beyond this are refused: their squares must stay finite."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit._io import read_npy, read_npz
-from tacit._types import BadInput
 from tacit.data._csv import read_csv
+from tacit.files import read_npy, read_npz
+from tacit.values import BadInput
 
 ENDINGS = (".csv", ".npz", ".npy")
 

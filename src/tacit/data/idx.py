@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit._io import open_regular
-from tacit._types import BadInput
+from tacit.files import open_regular
+from tacit.values import BadInput
 
 MOST_BYTES = 256 << 20
 """Of the file and of what it unpacks to; the largest MNIST file unpacks to 47 million."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit._types import BadInput, Dataset
 from tacit.data._openml import fetch_mnist
-from tacit.data._registry import generator, require
+from tacit.data.generators import generator, require
 from tacit.data.idx import inside, read_idx
+from tacit.values import BadInput, Dataset
 
 CHECKSUMS = {
     "train-images-idx3-ubyte": (

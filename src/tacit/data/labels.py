@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit._types import BadInput
 from tacit.data._csv import number
+from tacit.values import BadInput
 
 MOST_CLASSES = 1000
 

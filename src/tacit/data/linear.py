@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._types import Dataset
-from tacit.data._registry import generator, require
 from tacit.data._sampling import (
     LARGEST,
     Points,
@@ -15,6 +13,8 @@ from tacit.data._sampling import (
     train_and_test,
     unit_vector,
 )
+from tacit.data.generators import generator, require
+from tacit.values import Dataset
 
 FARTHEST_TAIL = 1e6
 """Gaussians are not conditioned on lying farther out than this many standard deviations."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._types import Dataset
-from tacit.data._registry import generator, require
 from tacit.data._sampling import Points, between, train_and_test
+from tacit.data.generators import generator, require
+from tacit.values import Dataset
 
 
 @generator("phuong2021 §5.1, Fig. 1 and Fig. 2")

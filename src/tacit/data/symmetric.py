@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._types import Dataset
-from tacit.data._registry import generator, require
 from tacit.data._sampling import LARGEST, between, train_and_test, unit_vector
+from tacit.data.generators import generator, require
 from tacit.data.linear import teacher_points
+from tacit.values import Dataset
 
 PLAIN = (1e-30, 1e30)
 """Where lengths that are squared and divided by each other must lie."""
@@ -53,7 +53,7 @@ def hinted(
 
     Ours: S; w⊥ is a random unit vector perpendicular to w*.
     """
-    from tacit.solvers.max_margin import max_margin
+    from tacit.numerics.max_margin import max_margin
 
     require(d >= 2, f"hinted: d={d} has no direction perpendicular to w*; d must be at least 2")
     between("hinted", "margin", margin, 0, PLAIN[1])

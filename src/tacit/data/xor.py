@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit._types import BadInput, Dataset
-from tacit.data._registry import generator, require
 from tacit.data._sampling import Points, between, halves, train_and_test
+from tacit.data.generators import generator, require
+from tacit.values import BadInput, Dataset
 
 PATTERNS = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]], dtype=np.float64)
 """p₁, p₂, p₃, p₄ as rows; p₁ and p₃ are the positive patterns."""

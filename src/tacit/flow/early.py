@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from tacit.flow.between import between
+from tacit.flow.exponential_tail import Kind
+from tacit.flow.interpolation import between
 from tacit.flow.path import Moment, Path
 from tacit.flow.state import State
-from tacit.flow.tail import Kind
-from tacit.solvers.sectors import extremal_directions
+from tacit.numerics.extremal_directions import extremal_directions
 
 SHARE = 0.1
 """Ours: the early phase lasts while no |ℓ'(y_i f(x_i))| is further from |ℓ'(0)| than this share."""

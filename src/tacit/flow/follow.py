@@ -8,14 +8,14 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.flow.fork import Branched, leave_origin, settle_start
+from tacit.flow.branching import Branched, leave_origin, settle_start
+from tacit.flow.exponential_tail import Kind, Weights, weights
+from tacit.flow.hyperplanes import walls_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, reaction, seen_by, weigh
-from tacit.flow.tail import Kind, Weights, weights
-from tacit.flow.walls import walls_of
 
 TOLERANCE = 1e-6
 """Error of a step, relative to every neuron."""

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.flow.hyperplanes import Face
 from tacit.flow.state import AT_WALL, Met, State
-from tacit.flow.walls import Face
+from tacit.numerics.least_squares import boxed_least_squares
 
 MOST_EVENTS = 300
 """Of one neuron in one stage; more means that floating point cannot tell what happens."""
@@ -292,7 +293,5 @@ def nearest_pulls(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) 
         return np.clip(free, low, high)
     if ((free > low) & (free < high)).all():
         return free
-    from scipy.optimize import lsq_linear
-
     width = np.maximum(high - low, 1e-300)
-    return lsq_linear(face.e.T, -g, (low, low + width), method="bvls", tol=1e-14).x
+    return boxed_least_squares(face.e.T, -g, low, low + width)

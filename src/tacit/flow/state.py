@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.walls import Walls
+from tacit.flow.hyperplanes import Walls
 
 AT_WALL = 1e-13
 """|e·w| up to this share of ‖w‖ is a neuron in the wall."""

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow.exponential_tail import Kind, Weights, terms, weights
 from tacit.flow.stage import Undecided, advance, hold, velocities
 from tacit.flow.state import State
-from tacit.flow.tail import Kind, Weights, terms, weights
 
 NEWTON, MOST_NEWTON, PATIENCE = 1e-9, 40, 6
 """Error of log p, and iterations; those in which the error must have become half as large."""

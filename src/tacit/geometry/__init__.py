@@ -1,7 +1,7 @@
 """The geometry of a data set: every predicate with its signed slack.
 
-A new predicate is a function decorated with `@predicate(name, place)` in a file of this folder,
-imported below.
+A new predicate is a function decorated with `@predicate(name, place)` in a file of this folder that
+`TOPICS` names, or in the `geometry` of a paper.
 """
 
 from __future__ import annotations
@@ -12,18 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit._types import BadInput, Check, Dataset
-from tacit._words import near_miss
-from tacit.geometry.base import PREDICATES, View
 from tacit.geometry.facts import facts, remarks
+from tacit.geometry.predicate import View, predicates
+from tacit.values import BadInput, Check, Dataset
+from tacit.values.text import near_miss
 
-# Predicates are shown in the order of these lines.
-# isort: off
-from tacit.geometry import separability, pairs, position, lyu2021, one_sided, xord, sarussi2021
-from tacit.geometry import wang2022
-# isort: on
-
-__all__ = ["Geometry", "PREDICATES", "check"]
+__all__ = ["Geometry", "check", "predicates"]
 
 
 @dataclass(frozen=True)
@@ -44,11 +38,12 @@ class Geometry:
 
 def check(data: Dataset, properties: Sequence[str] = (), alpha: float = 0.5) -> Geometry:
     """Every predicate on `data`, or the named ones only (these without a limit on their time)."""
+    known = predicates()
     for name in properties:
-        if name not in PREDICATES:
-            raise BadInput(f"unknown property '{name}'{near_miss(name, PREDICATES)}")
+        if name not in known:
+            raise BadInput(f"unknown property '{name}'{near_miss(name, known)}")
     view = View(data, alpha, unlimited=bool(properties))
-    found = {name: PREDICATES[name](view) for name in properties or PREDICATES}
+    found = {name: known[name](view) for name in properties or known}
     margin = direction = None
     asked = found.get("linearly_separable")
     if asked and asked.holds and asked.slack is not None:

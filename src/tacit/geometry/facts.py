@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit._types import Dataset
-from tacit.geometry.base import row_norms
+from tacit.geometry.predicate import row_norms
+from tacit.values import Dataset
 
 MOST_LISTED = 20
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.geometry.base import EPS, Finding, TooLarge, View, predicate
 from tacit.geometry.exact import sign_of_dot
+from tacit.geometry.predicate import EPS, Finding, TooLarge, View, predicate
 
 BLOCK = 1 << 20
 """Entries of the Gram matrix held at once."""

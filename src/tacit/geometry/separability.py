@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._words import count
-from tacit.geometry.base import Finding, NotDefined, View, predicate
-from tacit.solvers.family import SUPPORT_TOLERANCE, class_margin
-from tacit.solvers.max_margin import MaxMargin, max_margin
-from tacit.solvers.nearest_miss import nearest_miss
+from tacit.geometry.predicate import Finding, NotDefined, View, predicate
+from tacit.numerics.max_margin import MaxMargin, max_margin
+from tacit.numerics.nearest_miss import nearest_miss
+from tacit.numerics.paper_margins import SUPPORT_TOLERANCE, class_margin
+from tacit.values.text import count
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
 

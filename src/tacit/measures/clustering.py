@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.measures.base import Snapshot, directions, measure, norms
+from tacit.measures.measure import Snapshot, directions, measure, norms
 
 
 @measure("cluster_radius")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit._jax import jax
-from tacit.measures.base import NotDefined, Snapshot, measure
+from tacit.measures.measure import NotDefined, Snapshot, measure
 
 
 @measure("log_loss")

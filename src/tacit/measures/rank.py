@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.measures.base import NotDefined, Snapshot, measure
+from tacit.measures.measure import NotDefined, Snapshot, measure
 
 SHOWN = 10
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tacit._types import BadInput
-from tacit._words import near_miss
 from tacit.models.activation import parse_activation, phi, phi_prime
-from tacit.models.base import Model, Params, Shape, output_signs
 from tacit.models.conv_max_pool import ConvMaxPool
 from tacit.models.image_cnn import ImageCNN, SixConv
+from tacit.models.model import Model, Params, Shape, output_signs
 from tacit.models.residual import Residual
 from tacit.models.two_layer import TwoLayer
+from tacit.values import BadInput
+from tacit.values.text import near_miss
 
 __all__ = [
     "ConvMaxPool",

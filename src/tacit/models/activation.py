@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tacit._jax import jax, jnp
-from tacit._types import BadInput
-from tacit._words import near_miss
+from tacit.values import BadInput
+from tacit.values.text import near_miss
 
 
 def phi(z: jax.Array, alpha: float) -> jax.Array:

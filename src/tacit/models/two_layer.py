@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit._jax import jax, jnp
-from tacit._types import BadInput
-from tacit._words import near_miss
 from tacit.models.activation import check_alpha, phi, phi_prime
-from tacit.models.base import Params, Shape, T
+from tacit.models.model import Params, Shape, T
+from tacit.values import BadInput
+from tacit.values.text import near_miss
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 Each paper has a folder; a new theorem is a class there, listed in the folder's `THEOREMS`.
 """
 
-from tacit._types import Check
-from tacit.theorems import common
-from tacit.theorems.base import (
+from tacit.theorems import shared_hypotheses as common
+from tacit.theorems.judgement import Verdict, applies, judge
+from tacit.theorems.registry import theorem, theorems
+from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
@@ -16,8 +17,7 @@ from tacit.theorems.base import (
     Source,
     Theorem,
 )
-from tacit.theorems.judge import Verdict, applies, judge
-from tacit.theorems.registry import theorem, theorems
+from tacit.values import Check
 
 __all__ = [
     "Case",

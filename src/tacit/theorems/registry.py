@@ -1,4 +1,4 @@
-"""All theorems by id: those of the five papers, and those of installed packages.
+"""All theorems by id: those of the papers, and those of installed packages.
 
 A package adds its own through the entry-point group `tacit.theorems`: each entry point names a
 class derived from `Theorem`, or an iterable of such classes. What is wrong with an entry point is
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import get_args
 
-from tacit._types import BadInput
-from tacit._words import near_miss, printable
-from tacit.theorems.base import Needs, Source, Theorem
+from tacit.theorems.theorem import Needs, Source, Theorem
+from tacit.values import BadInput
+from tacit.values.discovery import paper_parts
+from tacit.values.text import near_miss, printable
 
 GROUP = "tacit.theorems"
-PAPERS = ("sarussi2021", "phuong2021", "lyu2021", "brutzkus2019", "wang2022")
 ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")
 """What every theorem must say of itself."""
 
@@ -27,9 +26,9 @@ ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")
 def theorems() -> dict[str, Theorem]:
     """Id → theorem."""
     found: dict[str, Theorem] = {}
-    for key in PAPERS:
-        for one in import_module(f"tacit.theorems.{key}").THEOREMS:
-            _add(found, one, f"tacit.theorems.{key}")
+    for module in paper_parts("statements").values():
+        for one in module.THEOREMS:
+            _add(found, one, module.__name__)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         origin = _called(entry)
         for one in _classes(entry, origin):

@@ -1,0 +1,25 @@
+"""What a person sees in the terminal, and the same as JSON."""
+
+from tacit.cli.printing.certificates import (
+    best,
+    best_as_json,
+    bounds_progress,
+    certificates,
+    certificates_as_json,
+    verdict,
+    verdict_as_json,
+)
+from tacit.cli.printing.explain import (
+    explanation,
+    explanation_as_json,
+    explanation_files,
+    predictions,
+    predictions_as_json,
+    refuted,
+)
+from tacit.cli.printing.geometry import geometry, geometry_as_json
+from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
+from tacit.cli.printing.lists import items, table_of_items
+from tacit.cli.printing.reproduction import reproduced, reproduction_progress
+from tacit.cli.printing.run import progress, run
+from tacit.cli.printing.sweep import sweep_progress, swept

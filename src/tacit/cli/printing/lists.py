@@ -1,0 +1,61 @@
+"""`tacit list` in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+
+from tacit.cli.printing._console import console
+
+
+def items(what: str) -> list[dict[str, Any]]:
+    """The entries of `tacit list`."""
+    if what == "data":
+        from tacit.data import GENERATORS
+
+        return [
+            {"name": g.name, "parameters": g.parameters, "place": g.place, "summary": g.summary}
+            for g in GENERATORS.values()
+        ]
+    if what == "properties":
+        from tacit.geometry import predicates
+
+        return [
+            {"name": p.name, "place": p.place, "summary": p.summary} for p in predicates().values()
+        ]
+    if what == "theorems":
+        from tacit.theorems import theorems
+
+        return [
+            {"name": t.id, "place": " ".join(t.source), "needs": t.needs, "summary": t.summary}
+            for t in theorems().values()
+        ]
+    if what == "figures":
+        from tacit.reproduction import artefacts
+
+        return [
+            {"name": one.id, "place": one.place, "summary": one.title}
+            for one in artefacts().values()
+        ]
+    if what == "measures":
+        from tacit.measures import MEASURES
+
+        return [
+            {"name": name, "summary": (compute.__doc__ or "").partition("\n")[0]}
+            for name, compute in MEASURES.items()
+        ]
+    from tacit.training.initialisations import descriptions
+
+    return [{"name": form, "summary": text} for form, text in descriptions().items()]
+
+
+def table_of_items(entries: list[dict[str, Any]]) -> None:
+    out = console()
+    for entry in entries:
+        place = f"  [dim]{escape(entry['place'])}[/]" if "place" in entry else ""
+        out.print(f"[bold]{escape(entry['name'])}[/]{place}")
+        out.print(f"    {escape(entry['summary'])}")
+        if entry.get("parameters"):
+            given = ", ".join(f"{k}={v}" for k, v in entry["parameters"].items())
+            out.print(f"    [dim]{escape(given)}[/]")

@@ -1,0 +1,79 @@
+"""What the theorems say of data and setting, before any training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tacit.flow.ending import drawn
+from tacit.models import parse_activation, parse_model
+from tacit.models.losses import parse_loss
+from tacit.theorems import Case, Network, Run, Theorem, Verdict, judge, theorem, theorems
+from tacit.values import BadInput, Dataset, Setting
+from tacit.values.text import near_miss
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """All theorems on one data set."""
+
+    case: Case
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    classes: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
+    """Of more than two classes: name, and the verdicts on that class against the rest."""
+
+
+def predict(
+    setting: Setting, data: Dataset, seed: int = 0, only: Sequence[str] = ()
+) -> Predictions:
+    """Every theorem, or those of these ids or papers: does it apply, and what does it promise?"""
+    asked = chosen(only)
+    parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    parse_loss(setting.loss)
+    if not 0 < setting.lr < math.inf:
+        raise BadInput(f"--lr {setting.lr:g} must be a positive number")
+    case = case_of(setting, data, seed)
+    parts = []
+    for k, name in enumerate(data.classes):
+        part = case_of(setting, data.one_vs_rest(k), seed)
+        parts.append((name, judge_all(asked, part)))
+    return Predictions(case, seed, judge_all(asked, case), tuple(parts))
+
+
+def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
+    """With the initial weights that a run of this seed has, where they are those of neurons."""
+    start = None
+    if setting.model.partition(":")[0] in ("two_layer", "conv_max_pool"):
+        start = Network(*drawn(setting, data, seed))
+    return Case(data, setting, start)
+
+
+def chosen(only: Sequence[str]) -> list[Theorem]:
+    """The theorems of these ids (`lyu2021:thm4.3`) or papers (`lyu2021`); unless named, all."""
+    known = theorems()
+    found: list[Theorem] = []
+    for word in only:
+        many = [one for id, one in known.items() if id.startswith(f"{word}:")]
+        if not many and ":" not in word:
+            papers = dict.fromkeys(id.partition(":")[0] for id in known)
+            raise BadInput(f"unknown paper '{word}'{near_miss(word, papers)}")
+        found += many or [theorem(word)]
+    return found or list(known.values())
+
+
+def judge_all(asked: Sequence[Theorem], case: Case, run: Run | None = None) -> tuple[Verdict, ...]:
+    """The verdict of every theorem; one that cannot be evaluated says so."""
+    return tuple(_careful(one, case, run) for one in asked)
+
+
+def _careful(one: Theorem, case: Case, run: Run | None) -> Verdict:
+    try:
+        return judge(one, case, run)
+    except Exception as reason:  # of whatever a theorem of another package may raise
+        if case.start is not None and case.setting.model != "two_layer":
+            return _careful(one, replace(case, start=None), run)  # they are no neurons to it
+        kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
+        words = f"It cannot be evaluated here ({kind}{reason})."
+    return Verdict(one, (), None, "open", None, " ".join(words.split()))

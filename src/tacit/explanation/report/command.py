@@ -1,0 +1,68 @@
+"""The command line that makes an explanation again."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from tacit import __version__
+from tacit.data.generators import GENERATORS
+from tacit.explanation import Explanation
+from tacit.values import Dataset
+
+UNNAMED = "DATA"
+"""Stands for points that came from no file and no generator."""
+
+
+def command(found: Explanation, only: str = "") -> str:
+    """`tacit explain …`, with every option that counts; `only` names one theorem."""
+    s, data = found.setting, found.data
+    words = ["tacit", "explain", source(data)]
+    said = data.parameters
+    labels = said.get("labels")
+    if isinstance(labels, dict):
+        words += ["--labels", ",".join(f"{name}={sign:+d}" for name, sign in labels.items())]
+    if "bias" in said:
+        words += ["--bias", repr(said["bias"])]
+    train = s.train or "both"
+    words += ["--activation", s.activation, "--train", train, "--width", str(s.width)]
+    if s.init is not None:
+        words += ["--init", s.init]
+    if train == "first":
+        words += ["--output-weight", f"{s.output_weight:g}"]
+    words += ["--loss", s.loss, "--log10-loss", f"{found.log10_loss:g}"]
+    words += ["--seconds", f"{found.allowed:g}", "--seed", str(found.seed)]
+    if only:
+        words += ["--only", only]
+    return shlex.join(words)
+
+
+def source(data: Dataset) -> str:
+    """The file or generator call that the data came from."""
+    said = data.parameters
+    if "file" in said:
+        return str(said["file"])
+    known = GENERATORS.get(str(said.get("generator")))
+    if known is None:
+        return UNNAMED
+    given = [f"{key}={_text(said[key])}" for key in known.parameters if key in said]
+    return known.name + (f":{','.join(given)}" if given else "")
+
+
+def versions() -> list[tuple[str, str]]:
+    """Of everything that has a part in the numbers."""
+    found = [("tacit", __version__), ("Python", platform.python_version())]
+    for package in ("numpy", "scipy", "jax", "clarabel", "daqp"):
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,123 @@
+"""An explanation as one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from tacit.explanation import Explanation
+from tacit.explanation.report import rows
+from tacit.explanation.report.command import UNNAMED, command, source, versions
+from tacit.explanation.report.phrases import VERDICTS, alt, answer, names_directions, number, short
+from tacit.explanation.sentences import ORDER
+from tacit.plot import explanation_pictures
+from tacit.values.text import count, printable
+
+CAPTIONS = {
+    "boundary": "Colour is the output; it changes sign along the black line.",
+    "neurons": "A filled end inside a hollow mark is a prediction that came true.",
+    "turning": "Thick lines are neurons that matter in the end.",
+    "margins": "The smoothed margin never falls; the dotted line is the widest that is known.",
+    "loss": "Far from 0 both axes are logarithmic.",
+    "distance": "The path comes near like a power of log(1/L); the limit itself is computed.",
+}
+"""How to read a picture."""
+HEADS = {
+    "boundary": "What was learned.",
+    "neurons": "Where neurons point.",
+    "turning": "How they got there.",
+    "margins": "Is it the best?",
+    "loss": "How fast.",
+    "distance": "How far from the limit.",
+}
+
+
+def page(found: Explanation) -> str:
+    """The whole report; every text that came from outside is escaped."""
+    sections = [rows.section(found, part, k) for k, part in enumerate(found.parts)]
+    worst = found.parts.index(found.worst)
+    missing = found.data.classes[len(found.parts) :]
+    whole = [rows.statement(found, one, "all") for one in found.verdicts]
+    applying = [one for part in sections for one in part.applying] + whole
+    entries, uncited = rows.bibtex(found)
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            found=found,
+            name=short(found.data.name),
+            full_name=printable(found.data.name),
+            about=_about(found),
+            answer=answer(found),
+            pictures=_pictures(found),
+            sections=sections,
+            worst=sections[worst],
+            missing=[short(name) for name in missing],
+            whole=whole,
+            refuted=[one for one in applying if one.status == "refuted"],
+            meanings={status: VERDICTS[status] for status in ORDER},
+            holds=rows.HOLDS,
+            most_groups=rows.MOST_GROUPS,
+            setting=rows.setting(found),
+            parameters=[(k, printable(str(v))) for k, v in found.data.parameters.items()],
+            command=command(found),
+            unnamed=source(found.data) == UNNAMED,
+            versions=versions(),
+            bibtex=entries,
+            uncited=uncited,
+        )
+    )
+
+
+def _about(found: Explanation) -> list[str]:
+    """Size of the data and the network, in two lines."""
+    data, s = found.data, found.setting
+    sizes = found.geometry.facts["class_sizes"]
+    few = [f"{size} of {short(str(label))}" for label, size in list(sizes.items())[:10]]
+    more = ", …" if len(sizes) > 10 else ""
+    classes = count(len(sizes), "class", "classes")
+    layers = "both layers trained"
+    if s.train == "first":
+        layers = f"first layer trained, output fixed at ±{s.output_weight:g}"
+    start = (s.init or "as it is by default").replace("-", "\N{NON-BREAKING HYPHEN}")
+    return [
+        f"{count(data.n, 'point')} in {count(data.d, 'dimension')}, {classes}: "
+        f"{', '.join(few)}{more}",
+        f"Gradient flow of a two-layer network: {s.activation}, {count(s.width, 'neuron')}, "
+        f"{layers}, start {start}, {s.loss} loss, "
+        f"seed {found.seed}",
+    ]
+
+
+def _pictures(found: Explanation) -> list[tuple[str, str, str, str]]:
+    """Two parts of a caption, words instead, and the picture as an address that holds it."""
+    part = found.worst
+    silent = {"neurons"} if not any(names_directions(one) for one in part.verdicts) else set()
+    if part.limit.outcome != "converged":
+        silent |= {"margins", "distance"}
+    return [
+        (
+            HEADS[name],
+            CAPTIONS[name] if name not in silent else "",
+            alt(name, part),
+            f"data:image/svg+xml;base64,{b64encode(svg).decode()}",
+        )
+        for name, svg in explanation_pictures(part).items()
+    ]
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("tacit.explanation.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["number"] = number
+    made.filters["printable"] = printable
+    made.filters["short"] = short
+    return made

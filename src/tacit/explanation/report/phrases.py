@@ -1,0 +1,169 @@
+"""Sentences and numbers of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.explanation import Explanation, Part
+from tacit.explanation.sentences import just_fail, of_the_data, of_the_run, telling
+from tacit.theorems import Verdict
+from tacit.values.text import count, printable
+
+TINY = 1e-4
+"""Numbers below this are shown by size only."""
+ROUNDING = 1e-12
+"""Angles below this are equally near."""
+LONGEST = 100
+"""Letters of a name that is not shown as a whole."""
+OUTCOMES = {
+    "partial": "One class is fitted and the other is not.",
+    "stuck": "Training comes to rest before it fits the data.",
+    "dead": "Nothing moves: no neuron feels any point.",
+    "undecided": "The path was not followed far enough to tell where it leads.",
+    "branched": "The path can go on in more than one way from some point on.",
+}
+"""Of a path without a limit."""
+VERDICTS = {
+    "confirmed": "every hypothesis holds, and the run keeps the promise up to the tolerance",
+    "refuted": "every hypothesis holds, and the run breaks the promise",
+    "agrees": "the run keeps the promise, but a hypothesis is undecided",
+    "differs": "the run breaks the promise, but a hypothesis is undecided",
+    "open": "the theorem may apply, but this run cannot tell",
+    "not applicable": "a hypothesis fails, so nothing is promised",
+}
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """For a person: few digits, a true minus sign, a dash for what is missing."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if 0 < abs(value) < TINY:
+        digits = min(digits, 2)
+    return f"{float(value):.{digits}g}".replace("-", "−")
+
+
+def short(name: str) -> str:
+    """A name on one line, cut when it is very long."""
+    line = printable(name)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def answer(found: Explanation) -> list[tuple[str, str]]:
+    """Question and answer: which solution, why, is it the best."""
+    part = found.worst
+    whose = f"Class {short(part.name)} against the rest: " if part.name else ""
+    run = of_the_run(part.limit)
+    if part.limit.outcome != "converged":
+        run = f"{OUTCOMES.get(part.limit.outcome, 'No limit is known.')} {run}"
+    return [
+        ("Which solution?", whose + run),
+        ("Why?", why(found, part)),
+        ("Is it the best?", best(part)),
+    ]
+
+
+def why(found: Explanation, part: Part) -> str:
+    """The theorem that says most about where training ends; else the one that comes nearest."""
+    data = of_the_data(found.geometry)
+    verdicts = part.verdicts + found.verdicts
+    loud = [one for one in verdicts if one.status == "refuted"]
+    if loud:
+        ids = ", ".join(one.theorem.id for one in loud)
+        verb = "is" if len(loud) == 1 else "are"
+        return f"{data} Careful: {ids} {verb} refuted by this run, see below."
+    kept = [one for one in telling(part.verdicts, 10**6) if one.status in ("confirmed", "agrees")]
+    kept.sort(key=lambda one: -_tells(one))
+    if kept and kept[0].prediction is not None:
+        one, said = kept[0], kept[0].prediction.words
+        others = sum(other.status == "confirmed" for other in part.verdicts)
+        others -= one.status == "confirmed"
+        verb = "is" if others == 1 else "are"
+        more = f" {count(others, 'more statement')} {verb} confirmed." if others > 0 else ""
+        kind, kept_it = "applies and predicts", "Confirmed"
+        if one.status == "agrees":
+            kind, kept_it = "may apply, and predicts", "The run agrees"
+        return (
+            f"{data} {place(one)} {kind}: {_sentence(said)} {kept_it}: {_sentence(one.words)}{more}"
+        )
+    near = just_fail(part.verdicts)
+    none = f"{data} No theorem of the {len(part.verdicts)} that were asked explains this"
+    if not part.verdicts:
+        return f"{data} No theorem was asked."
+    if near:
+        return f"{none}; the nearest is {place(near[0])}. {_sentence(near[0].words)}"
+    return f"{none}."
+
+
+def best(part: Part) -> str:
+    """What the certificate says."""
+    found = part.limit.certificate
+    if found is None:
+        return "There is no limit to compare with the best network."
+    said = found.verdict
+    if found.optimality == "certified":
+        return f"Yes. {said} Its margin is {number(found.margin, 6)}."
+    if found.optimality == "suboptimal":
+        return f"No. {said} It falls short by {100 * found.gap:.3g} %."
+    return f"Not decided. {said}"
+
+
+def place(verdict: Verdict) -> str:
+    """`lyu2021 Theorem H.2`."""
+    return " ".join(verdict.theorem.source)
+
+
+def alt(name: str, part: Part) -> str:
+    """What a picture shows, for who cannot see it."""
+    found = part.limit
+    whose = "limit" if found.groups else "last network"
+    signs = [group.sign for group in found.groups]
+    groups = f"{signs.count(1)} directions with a > 0 and {signs.count(-1)} with a < 0"
+    margin = f", which tends to {number(found.margin, 6)}" if found.margin is not None else ""
+    angle = f", {number(found.approach[-1, 1], 2)} rad at the end" if len(found.approach) else ""
+    return {
+        "boundary": f"The {found.data.n} points and the output of the {whose} as colours, with "
+        "the decision boundary as a black line.",
+        "neurons": "Directions of neurons before training (dots), at the end "
+        f"({groups if signs else 'lines'}) and as theorems predict them (hollow marks).",
+        "turning": "The direction of every neuron over loss-normalised time.",
+        "margins": f"Margin and smoothed margin over log₁₀(1/L){margin}.",
+        "loss": f"The loss over time, down to 10^({number(found.log10_loss)}).",
+        "distance": f"Angle between the path and its limit over log₁₀(1/L){angle}.",
+    }.get(name, name)
+
+
+def nearest(verdicts: Sequence[Verdict], sign: int, direction: np.ndarray) -> tuple[float, str]:
+    """The angle to the nearest direction that a theorem about the limit names, and its id."""
+    angles = [
+        (_angle(direction, u), one.theorem.id)
+        for one in verdicts
+        if one.prediction is not None and one.theorem.needs == "limit"
+        for s, u in one.prediction.directions
+        if s == sign and len(u) == len(direction)
+    ]
+    return min(angles, key=lambda one: max(one[0], ROUNDING), default=(math.nan, ""))
+
+
+def _angle(u: np.ndarray, v: np.ndarray) -> float:
+    return 2 * math.atan2(float(np.linalg.norm(u - v)), float(np.linalg.norm(u + v)))
+
+
+def names_directions(verdict: Verdict) -> bool:
+    """Whether the theorem says where neurons point."""
+    return verdict.prediction is not None and len(verdict.prediction.directions) > 0
+
+
+def _tells(verdict: Verdict) -> int:
+    """More for a statement about where neurons end, and for certainty."""
+    about_the_limit = verdict.theorem.needs == "limit"
+    return 4 * about_the_limit + 2 * names_directions(verdict) + (verdict.status == "confirmed")
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in ".!?" else f"{text}."

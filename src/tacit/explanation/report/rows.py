@@ -1,0 +1,194 @@
+"""Rows of the page's tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from tacit.explanation import Explanation, Part
+from tacit.explanation.report.command import command
+from tacit.explanation.report.phrases import nearest, number, place, short
+from tacit.explanation.sentences import ORDER, counts, just_fail
+from tacit.theorems import Verdict, bibliography
+from tacit.values import Check
+from tacit.values.text import count
+
+MOST_COORDINATES = 6
+MOST_GROUPS = 20
+"""Shown at once; the others unfold."""
+ROUNDING = 1e-12
+HOLDS = {True: "yes", False: "no", None: "undecided"}
+EVENTS = {"cross": "crossing", "die": "death"}
+"""Words for kinds of events, where the kind itself is no noun."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One theorem with everything that the page says of it."""
+
+    verdict: Verdict
+    anchor: str
+    place: str
+    words: tuple[Check, ...]
+    """Hypotheses that hold and have no number."""
+    numbers: tuple[Check, ...]
+    """All others."""
+    rerun: str
+    """The command, where the theorem is refuted."""
+
+    @property
+    def status(self) -> str:
+        return self.verdict.status
+
+    @property
+    def theorem(self) -> bool:
+        """Not a lemma or the like."""
+        return self.verdict.theorem.id.partition(":")[2].startswith(("thm", "cor"))
+
+    @property
+    def failed(self) -> list[Check]:
+        return [one for one in self.verdict.hypotheses if one.holds is False]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One network: what the page says of it."""
+
+    part: Part
+    title: str
+    counts: dict[str, int]
+    applying: list[Statement]
+    near: list[Statement]
+    rest: list[Statement]
+    groups: list[list[str]]
+    certificate: list[tuple[str, str, str]]
+    path: list[tuple[str, str]]
+
+
+def section(found: Explanation, part: Part, index: int) -> Section:
+    near = just_fail(part.verdicts)
+    statements = [statement(found, one, index) for one in part.verdicts]
+    applying = [one for one in statements if one.verdict.applies is not False]
+    applying.sort(key=lambda one: (ORDER.index(one.status), not one.theorem))
+    return Section(
+        part,
+        f"{short(part.name)} against the rest" if part.name else "",
+        counts(part.verdicts),
+        applying,
+        [statement(found, one, index) for one in near],
+        [one for one in statements if one.verdict.applies is False and one.verdict not in near],
+        groups(part),
+        certificate(part),
+        path(part),
+    )
+
+
+def statement(found: Explanation, verdict: Verdict, index: int | str = 0) -> Statement:
+    spoken = [one for one in verdict.hypotheses if one.holds and one.slack in (None, 0.0)]
+    return Statement(
+        verdict,
+        f"t{index}-{verdict.theorem.id}",
+        place(verdict),
+        tuple(spoken),
+        tuple(one for one in verdict.hypotheses if one not in spoken),
+        command(found, verdict.theorem.id) if verdict.status == "refuted" else "",
+    )
+
+
+def groups(part: Part) -> list[list[str]]:
+    """Sign, neurons, weight, active on, at the wall of, direction, and angle to a prediction."""
+    found = part.limit
+    table = []
+    for group in sorted(found.groups, key=lambda one: -one.weight):
+        u = np.where(np.abs(group.direction) < ROUNDING, 0.0, group.direction)
+        shown = ", ".join(number(value, 5) for value in u[:MOST_COORDINATES])
+        angle, theorem = nearest(part.verdicts, group.sign, group.direction)
+        table.append(
+            [
+                "+" if group.sign > 0 else "−",
+                str(group.size),
+                number(group.weight, 6),
+                f"{int((group.pattern > 0).sum())} of {found.data.n}",
+                str(int((group.pattern == 0).sum())),
+                f"({shown}{', …' if len(u) > MOST_COORDINATES else ''})",
+                "–" if math.isnan(angle) else f"{number(angle, 2)} rad ({theorem})",
+            ]
+        )
+    return table
+
+
+def certificate(part: Part) -> list[tuple[str, str, str]]:
+    """Name, number, what it means."""
+    found = part.limit
+    kkt, best = found.kkt, found.certificate
+    if kkt is None or best is None:
+        return []
+    support = int((kkt.multipliers > 0).sum())
+    both = found.setting.train != "first"
+    power = "‖θ‖²" if both else "‖W‖"
+    rows = [
+        ("stationarity", number(kkt.stationarity, 2), "‖θ̂ − Σ λᵢ ∂qᵢ(θ̂)‖, 0 at a KKT point"),
+        ("complementarity", number(kkt.complementarity, 2), "multipliers off the smallest margin"),
+        ("feasibility", number(kkt.feasibility, 2), "0: every point is on its side"),
+        (
+            "multipliers",
+            f"{support} of {found.data.n}",
+            f"points that hold the margin; {kkt.subdifferential}",
+        ),
+    ]
+    if both:
+        rows.append(("balance", number(kkt.balance, 2), "largest | |a_k| − ‖w_k‖ | over ‖θ‖"))
+    return [
+        *rows,
+        ("margin", number(best.margin, 10), f"q_min/{power} of the limit"),
+        ("widest margin, at least", number(best.lower, 10), "reached by a network"),
+        ("widest margin, at most", number(best.upper, 10), "proved for every network of the kind"),
+        ("gap", number(best.gap, 2), "share by which the limit may fall short"),
+        ("optimality", best.optimality, best.verdict),
+    ]
+
+
+def path(part: Part) -> list[tuple[str, str]]:
+    """How one network was followed."""
+    found = part.limit
+    way = found.path
+    kinds = Counter(event.what for event in way.events)
+    events = ", ".join(count(n, EVENTS.get(what, what)) for what, n in sorted(kinds.items()))
+    log_t = way.last.log_t / math.log(10)
+    rows = [
+        ("outcome", f"{found.outcome}: {found.reason}"),
+        ("log₁₀ loss", f"{number(found.log10_loss, 6)} (sum over the points)"),
+        ("log₁₀ time", number(log_t, 6) if math.isfinite(log_t) else "the flow does not move"),
+        ("steps", f"{way.steps} ({way.rejected} rejected), {count(len(way.moments), 'moment')}"),
+        ("events", events or "none"),
+    ]
+    if way.last.state.both:
+        rows.append(("‖w‖² − a² kept to", number(way.drift, 2)))
+    return [*rows, ("seconds", number(found.seconds, 3))]
+
+
+def setting(found: Explanation) -> list[tuple[str, str]]:
+    """Network, loss, start and seed; what plays no part is left out."""
+    s = asdict(found.setting)
+    names = ["model", "activation", "train", "width", "init", "loss", "rule"]
+    if s["train"] == "first":
+        names.insert(4, "output_weight")
+    rows = [(name.replace("_", " "), str(s[name])) for name in names if s[name] is not None]
+    return [*rows, ("seed", str(found.seed))]
+
+
+def papers(found: Explanation) -> list[str]:
+    """Keys of the papers whose theorems apply or just fail."""
+    many = [one for part in found.parts for one in part.verdicts] + list(found.verdicts)
+    used = [one for one in many if one.applies is not False] + just_fail(tuple(many))
+    return sorted({one.theorem.source.key for one in used})
+
+
+def bibtex(found: Explanation) -> tuple[list[str], list[str]]:
+    """Entries, and the keys of papers that have none."""
+    keys = papers(found)
+    known = bibliography.bibtex()
+    return [known[key] for key in keys if key in known], [key for key in keys if key not in known]

@@ -1,0 +1,107 @@
+"""The answer in a few plain sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.explanation.explanation import Explanation, Part
+from tacit.flow import Limit
+from tacit.geometry import Geometry, predicates
+from tacit.theorems import Verdict
+from tacit.values import Check
+from tacit.values.text import count
+
+ORDER = ("refuted", "confirmed", "differs", "agrees", "open", "not applicable")
+"""Of verdicts, the most telling first."""
+WORDS = {"agrees": "agree", "differs": "differ", "not applicable": "do not apply"}
+"""Of several verdicts; the others are as they are."""
+NEAR = 0.3
+"""Hypotheses about the data that fail by no more than this just fail."""
+
+
+def sentences(found: Explanation) -> list[str]:
+    """What the data is, what training does, why, and whether that is the best."""
+    part = found.worst
+    said = [of_the_data(found.geometry)]
+    whose = f"Class {part.name} against the rest: " if part.name else ""
+    said.append(whose + of_the_run(part.limit))
+    if part.limit.certificate is not None:
+        said.append(part.limit.certificate.verdict)
+    said.append(of_the_theorems(part))
+    return said
+
+
+def of_the_data(geometry: Geometry) -> str:
+    """Separability, in words and by how much."""
+    parts = []
+    linear = geometry.properties["linearly_separable"]
+    if linear.holds and geometry.max_margin is not None:
+        parts.append(f"Linearly separable with margin {geometry.max_margin[0]:.4g}")
+    else:
+        parts.append(f"Linearly separable: {_yes_or_no(linear)}")
+    pairs = geometry.properties["orthogonally_separable"]
+    if pairs.slack is None:
+        parts.append(f"orthogonally separable: {_yes_or_no(pairs)}")
+    elif pairs.holds:
+        parts.append(
+            f"orthogonally separable: yes, closest pair {pairs.slack:.2g} away from failing"
+        )
+    else:
+        parts.append(f"orthogonally separable: no, the worst pair fails by {-pairs.slack:.2g}")
+    if geometry.properties["symmetric"].holds:
+        parts.append("symmetric")
+    return "; ".join(parts) + "."
+
+
+def of_the_run(limit: Limit) -> str:
+    """Where the neurons end."""
+    if limit.outcome != "converged":
+        return f"Training is {limit.outcome}: {limit.reason}"
+    directions = np.array([group.direction for group in limit.groups])
+    living = sum(group.size for group in limit.groups)
+    rest = limit.setting.width - living
+    died = f"; {count(rest, 'neuron')} died out" if rest else ""
+    where = count(len(directions), "direction")
+    return f"Training converges: {count(living, 'neuron')} end in {where}{died}. {limit.reason}"
+
+
+def of_the_theorems(part: Part) -> str:
+    """How many have which verdict."""
+    numbers = counts(part.verdicts)
+    words = [f"{n} {WORDS.get(status, status)}" for status, n in numbers.items()]
+    return f"Of {len(part.verdicts)} theorems {', '.join(words)}."
+
+
+def counts(verdicts: tuple[Verdict, ...]) -> dict[str, int]:
+    """How many have which verdict, the most telling first."""
+    statuses = [verdict.status for verdict in verdicts]
+    return {status: statuses.count(status) for status in ORDER if status in statuses}
+
+
+def telling(verdicts: tuple[Verdict, ...], most: int) -> list[Verdict]:
+    """What a person should see first: everything refuted or different, then theorems."""
+    loud = [v for v in verdicts if v.status in ("refuted", "differs")]
+    kept = [v for v in verdicts if v.status in ("confirmed", "agrees") and _is_theorem(v)]
+    kept.sort(key=lambda v: (ORDER.index(v.status), v.theorem.needs == "data"))
+    return loud + kept[: max(most - len(loud), 0)]
+
+
+def just_fail(verdicts: tuple[Verdict, ...]) -> list[Verdict]:
+    """Theorems that one hypothesis about the data keeps from applying, the nearest first."""
+    near = []
+    for verdict in filter(_is_theorem, verdicts):
+        failed = [check for check in verdict.hypotheses if check.holds is False]
+        if len(failed) != 1 or failed[0].slack is None:
+            continue
+        known = failed[0].name in predicates() and -failed[0].slack <= NEAR
+        if known or failed[0].name == "support_spans":
+            near.append((-failed[0].slack, verdict))
+    return [verdict for _, verdict in sorted(near, key=lambda pair: pair[0])]
+
+
+def _is_theorem(verdict: Verdict) -> bool:
+    return verdict.theorem.id.partition(":")[2].startswith(("thm", "cor"))
+
+
+def _yes_or_no(check: Check) -> str:
+    return {True: "yes", False: "no", None: f"not decided ({check.note})"}[check.holds]

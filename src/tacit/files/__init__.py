@@ -1,0 +1,15 @@
+"""The one door to files: what is read is checked first, what is written is written whole."""
+
+from tacit.files.reading import MOST_BYTES, open_regular, read_npy, read_npz
+from tacit.files.writing import check_writable, npz_bytes, write_file, write_folder
+
+__all__ = [
+    "MOST_BYTES",
+    "check_writable",
+    "npz_bytes",
+    "open_regular",
+    "read_npy",
+    "read_npz",
+    "write_file",
+    "write_folder",
+]

@@ -1,0 +1,96 @@
+"""Numbers along the path: loss, time, norm, and the margins that gradient flow makes grow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit._jax import jnp
+from tacit.flow.exponential_tail import Kind
+from tacit.flow.path import Path
+from tacit.flow.state import State
+from tacit.models.losses import Exponential, Logistic, Loss
+
+LN10 = math.log(10)
+EPS = float(np.finfo(float).eps)
+LOSSES: dict[Kind, tuple[Loss, float]] = {
+    "logistic": (Logistic("sum"), math.log(math.log(2))),
+    "exponential": (Exponential("sum"), 0.0),
+}
+"""The loss and log ℓ(0)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """One entry per moment of the path."""
+
+    log10_loss: np.ndarray
+    """Of the sum of the losses."""
+    log10_time: np.ndarray
+    """Of gradient flow on the sum; −inf at the start."""
+    norm: np.ndarray
+    """‖θ‖ of the trained weights."""
+    margin: np.ndarray
+    """γ = q_min/‖θ‖^L, sarussi2021 (4)."""
+    smoothed_margin: np.ndarray
+    """γ̃ = ℓ⁻¹(Σ ℓ(q_i))/‖θ‖^L, sarussi2021 (5) generalised; never above γ."""
+    rounding: np.ndarray
+    """What rounding of the outputs may have done to γ̃."""
+    separation: int | None
+    """The first moment with Σ ℓ(q_i) < ℓ(0), from which on every point has its label and γ̃ > 0."""
+    falls: list[int]
+    """Moments after separation at which γ̃ is below that of the moment before by more than both
+    roundings. Along the exact flow it never falls, so each is an error of the path."""
+
+    @property
+    def deepest_fall(self) -> float:
+        """The largest of the falls, relative to γ̃; 0 when there is none."""
+        smooth = self.smoothed_margin
+        return max((1 - float(smooth[i] / smooth[i - 1]) for i in self.falls), default=0.0)
+
+
+def along(path: Path, kind: Kind = "logistic") -> Measures:
+    """What the moments of a path that was followed with this loss measure."""
+    states = [moment.state for moment in path.moments]
+    log_L = np.array([moment.log_L for moment in path.moments])
+    norm = np.array([_norm(state) for state in states])
+    loss, log_at_zero = LOSSES[kind]
+    inverse = np.asarray(loss.margin_of_log_total(jnp.asarray(log_L), len(states[0].walls.y)))
+    smooth = _per_norm(inverse, norm, states[0])
+    rounding = _per_norm(np.array([_rounding(state) for state in states]), norm, states[0])
+    rounding += 4 * EPS * np.abs(smooth)
+    apart = np.flatnonzero(log_L < log_at_zero).tolist()
+    fallen = smooth[1:] < smooth[:-1] - (rounding[1:] + rounding[:-1])
+    return Measures(
+        log10_loss=log_L / LN10,
+        log10_time=np.array([moment.log_t for moment in path.moments]) / LN10,
+        norm=norm,
+        margin=_per_norm(np.array([state.outputs().min() for state in states]), norm, states[0]),
+        smoothed_margin=smooth,
+        rounding=rounding,
+        separation=apart[0] if apart else None,
+        falls=[i + 1 for i in np.flatnonzero(fallen).tolist() if apart and i >= apart[0]],
+    )
+
+
+def _norm(state: State) -> float:
+    first = float(np.linalg.norm(state.W))
+    return math.hypot(first, float(np.linalg.norm(state.a))) if state.both else first
+
+
+def _rounding(state: State) -> float:
+    """A bound of the error of ℓ⁻¹(Σ ℓ(q_i)): sums of m products over d entries, twice over.
+
+    It is at most 1.4 times that of the outputs, since Σ|ℓ'(q_i)| ≤ 1.4 |ℓ'(q̃)| once Σ ℓ < ℓ(0).
+    """
+    m, d = state.W.shape
+    size = float(np.abs(state.a) @ np.linalg.norm(state.W, axis=1))
+    return 2 * (m + d) * EPS * size * float(np.abs(state.walls.r).max())
+
+
+def _per_norm(values: np.ndarray, norm: np.ndarray, state: State) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        once = values / norm
+        return once / norm if state.both else once

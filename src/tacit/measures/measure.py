@@ -1,0 +1,125 @@
+"""What a measure is: a number or a short vector computed from one network at one moment.
+
+A measure is a function `Snapshot → float | array`, registered by `@measure(name)`. One that has no
+meaning for the architecture or the loss, whatever the weights, raises `NotDefined` and is left out;
+one that has none for these weights is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from tacit._jax import jax
+from tacit.models import Model
+from tacit.models.losses import Loss
+from tacit.values import Dataset
+
+
+class NotDefined(Exception):
+    """This measure has no meaning here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One network, and the binary data it is trained on."""
+
+    model: Model
+    loss: Loss
+    params: dict[str, np.ndarray]
+    data: Dataset
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Margins q_i = y_i f(x_i) on the training data."""
+        return self.data.y * self.outputs(self.data.X)
+
+    @cached_property
+    def log_loss(self) -> float:
+        return float(_log_total(self.loss, self.q, self.data.y))
+
+    @cached_property
+    def norm(self) -> float:
+        """‖θ‖ of the trained parts."""
+        trained = self.model.trained(self.params)
+        return float(norms(np.concatenate([part.ravel() for part in trained.values()])))
+
+    @property
+    def homogeneity(self) -> int:
+        if self.model.homogeneity is None:
+            raise NotDefined("the network is not homogeneous")
+        return self.model.homogeneity
+
+    @property
+    def W(self) -> np.ndarray:
+        """Neurons of a two-layer net on the inputs themselves."""
+        W = self.params.get("W")
+        if W is None or "a" not in self.params or W.shape[1] != self.data.d:
+            raise NotDefined("speaks of the neurons of a two-layer net")
+        return W
+
+    @property
+    def a(self) -> np.ndarray:
+        return self.params["a"]
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """The neurons with positive and with negative output weight (w and u of sarussi2021)."""
+        return self.W[self.a > 0], self.W[self.a < 0]
+
+    def outputs(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(_outputs(self.model, self.params, X))
+
+
+def norms(rows: np.ndarray) -> np.ndarray:
+    """Euclidean norms of rows; right where the squares of their entries leave float64."""
+    scale = _largest(rows)
+    return scale[..., 0] * np.linalg.norm(rows / scale, axis=-1)
+
+
+def directions(rows: np.ndarray) -> np.ndarray:
+    """Rows of norm 1; zero rows stay zero."""
+    rows = rows / _largest(rows)
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1.0)
+
+
+def _largest(rows: np.ndarray) -> np.ndarray:
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    return np.where(largest > 0, largest, 1.0)
+
+
+_outputs = jax.jit(lambda model, params, X: model(params, X), static_argnums=0)
+_log_total = jax.jit(lambda loss, q, y: loss.log_total(q, y), static_argnums=0)
+
+Value = float | np.ndarray
+MEASURES: dict[str, Callable[[Snapshot], Value]] = {}
+
+
+V = TypeVar("V", float, np.ndarray)
+
+
+def measure(name: str) -> Callable[[Callable[[Snapshot], V]], Callable[[Snapshot], V]]:
+    """Register the decorated function under a name that users see."""
+
+    def register(compute: Callable[[Snapshot], V]) -> Callable[[Snapshot], V]:
+        assert name not in MEASURES, f"there is a measure '{name}' already"
+        MEASURES[name] = compute
+        return compute
+
+    return register
+
+
+def measure_all(snapshot: Snapshot) -> dict[str, Value]:
+    """Every measure that has a meaning for this network; NaN or inf where float64 ends."""
+    found: dict[str, Value] = {}
+    with np.errstate(all="ignore"):
+        for name, compute in MEASURES.items():
+            try:
+                found[name] = compute(snapshot)
+            except NotDefined:
+                continue
+    return found

@@ -1,0 +1,183 @@
+"""Arrangements of hyperplanes: the sign vectors sign(Xw), over all w, of the rows of X.
+
+The hyperplanes x_i·w = 0 cut the space into cells. All are found, from the vertices where the
+hyperplanes meet (`_vertices`); what floats cannot tell is decided in integers (`exact_signs`). The
+length of a row plays no part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from tacit.numerics._packed_signs import gather, unpack, words_for
+from tacit.numerics._vertices import BLOCK, candidates
+from tacit.numerics.exact_signs import (
+    EPS,
+    distinct_lines,
+    integer_rows,
+    rank_at_least,
+    restricted,
+    with_full_rank,
+)
+from tacit.values import BadInput
+
+MOST_CELLS = 3_000_000
+"""Sign vectors that are computed unless told otherwise."""
+MOST_BYTES = 4 * 2**30
+"""Memory, counted at its peak, that an answer may need."""
+BYTES_OF_INTEGER = 700
+"""Memory for one entry of X in exact arithmetic, at most."""
+
+
+class TooManyCells(BadInput):
+    """An exact answer would take too much time or memory."""
+
+
+def cells(X: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+    """The sign vectors of all cells, p × n with entries ±1, in lexicographic order (− before +).
+
+    Exact for every finite X: its entries are taken as the rational numbers that they are. A row of
+    zeros has sign 0 in every cell.
+    """
+    return _sign_vectors(_integers(X), False, most)
+
+
+def faces(X: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+    """The sign vectors of all w, zeros included, in lexicographic order (− before 0 before +).
+
+    These are the cells, their faces of every dimension, and the vector of zeros; exact as `cells`.
+    """
+    return _sign_vectors(_integers(X), True, most)
+
+
+def cover(n: int, d: int) -> int:
+    """Cover's count 2·Σ_{k<d} C(n−1, k): cells of n rows in general position in rank d.
+
+    No n rows of rank d have more.
+    """
+    return 2 * sum(math.comb(n - 1, k) for k in range(d)) if n > 0 and d > 0 else 1
+
+
+def sample_cells(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
+    """The distinct cells that `count` Gaussian directions meet, in lexicographic order.
+
+    Directions that may lie on a hyperplane, as far as floats can tell, are left out.
+    """
+    X = _checked(X)
+    n = len(X)
+    if count < 1:
+        raise BadInput(f"count={count} directions; at least 1 is needed")
+    size = _bytes_needed(2 * count, n, n, False)
+    if size > MOST_BYTES:
+        raise TooManyCells(
+            f"{_number(count)} directions may meet as many cells of {n} points, which would take "
+            f"{_gib(size)}; {_gib(MOST_BYTES)} are allowed: take fewer directions or points"
+        )
+    words = gather(_sampled(X, count, np.random.default_rng(seed)), n, False)
+    out = np.empty((len(words), n), dtype=np.int8)
+    step = max(1, BLOCK // n)
+    for start in range(0, len(out), step):
+        out[start : start + step] = unpack(words[start : start + step], n, False)
+    out[:, ~X.any(axis=1)] = 0
+    return out
+
+
+def _sampled(X: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    n, d = X.shape
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=1, keepdims=True))[1])
+    zero = ~X.any(axis=1)
+    step = max(1, BLOCK // max(n, d))
+    for start in range(0, count, step):
+        W = rng.standard_normal((min(step, count - start), d))
+        values = W @ X.T
+        error = (d + 4) * EPS * (np.abs(W) @ np.abs(X).T) + 1e-300  # what underflow may do
+        clear = ((np.abs(values) > error) | zero).all(axis=1)
+        yield 2 * (values[clear] > 0).view(np.int8) - np.int8(1)
+
+
+def _checked(X: np.ndarray) -> np.ndarray:
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or 0 in X.shape:
+        raise BadInput(f"X has shape {X.shape}; it must be (n, d), both at least 1")
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0].tolist()
+        raise BadInput(
+            f"X holds {X[row, column]} at row {row}, column {column} (counted from 0); "
+            "every entry must be a finite number"
+        )
+    return X
+
+
+def _integers(X: np.ndarray) -> np.ndarray:
+    X = _checked(X)
+    size = X.size * BYTES_OF_INTEGER
+    if size > MOST_BYTES:
+        raise TooManyCells(
+            f"{len(X)} points in {X.shape[1]} dimensions would take {_gib(size)} as integers, "
+            f"before any cell; {_gib(MOST_BYTES)} are allowed: take fewer points or dimensions"
+        )
+    return integer_rows(X)
+
+
+def _sign_vectors(rows: np.ndarray, zeros: bool, most: int | None = None) -> np.ndarray:
+    """All cells, or with `zeros` all faces, of rows of integers."""
+    A, line, turn = distinct_lines(rows)
+    at_least = rank_at_least(A)
+    if most is not None:  # first, since the rank of much data would take long
+        _refuse_more(len(A), at_least, rows, zeros, most)
+    A = with_full_rank(A, at_least)
+    n, r = A.shape
+    if most is not None:
+        _refuse_more(n, r, rows, zeros, most)
+    if n == 0:
+        return np.zeros((1, len(rows)), dtype=np.int8)
+    half = gather(candidates(A, zeros), n, zeros)
+    middle = _sign_vectors(restricted(A), True) if zeros else np.empty((0, n), dtype=np.int8)
+    p = len(half)
+    out = np.empty((2 * p + len(middle), len(rows)), dtype=np.int8)
+    out[p : p + len(middle)] = middle[:, line] * turn
+    step = max(1, BLOCK // len(rows))
+    repeated = len(rows) > n  # otherwise row i is line i, and turned as it is
+    for start in range(0, p, step):
+        block = unpack(half[start : start + step], n, zeros)
+        if repeated:
+            block = block[:, line] * turn
+        last = len(out) - p + start
+        out[last : last + len(block)] = block
+        out[p - start - len(block) : p - start] = -block[::-1]
+    return out
+
+
+def _most_faces(n: int, r: int) -> int:
+    """Faces of n rows in general position in rank r: choose k rows that vanish, then a cell."""
+    return sum(math.comb(n, k) * cover(n - k, r - k) for k in range(r)) + 1
+
+
+def _bytes_needed(count: int, n: int, lines: int, zeros: bool) -> int:
+    """Memory at the peak: the answer, packed copies of its half while they are sorted, blocks."""
+    return count * n + count // 2 * (40 * words_for(lines, zeros) + 16) + 64 * BLOCK
+
+
+def _refuse_more(n: int, r: int, rows: np.ndarray, zeros: bool, most: int) -> None:
+    """Raise if n hyperplanes of rank r, seen from `rows`, may have too many cells or faces."""
+    count, what = cover(n, r), "cells"
+    if zeros and count <= most:
+        count, what = _most_faces(n, r), "faces"
+    size = _bytes_needed(count, len(rows), n, zeros) + rows.size * BYTES_OF_INTEGER
+    if count > most or size > MOST_BYTES:
+        raise TooManyCells(
+            f"{n} points of rank {r} can have {_number(count)} {what}, which would take "
+            f"{_gib(size)}; {most:,} and {_gib(MOST_BYTES)} are allowed: take fewer points or "
+            "dimensions, or sample"
+        )
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count < 10**15 else f"10^{math.log10(count):.0f}"
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.3g} GiB" if size < 2**60 else f"{_number(size >> 30)} GiB"

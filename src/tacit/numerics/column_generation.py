@@ -1,0 +1,330 @@
+"""The rounds of the convex program: what is in play, what was proved, what is still missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+
+from tacit.numerics.arrangements import cells, cover
+from tacit.numerics.farkas import EPS
+from tacit.numerics.max_margin import max_margin
+from tacit.numerics.neurons import Neurons, margins, size
+from tacit.numerics.outer_bounds import outer_bound
+from tacit.numerics.polish import best_weights, fewer, polish
+from tacit.numerics.pricing import ABOVE, climb, distinct, price
+from tacit.numerics.restricted import Budget, Groups, restricted_program
+
+EAGER_CELLS = 20_000
+"""Arrangements up to this size are enumerated in every round, larger ones in the end only."""
+MOST_CELLS = 1_000_000
+"""Arrangements larger than this are not enumerated: other bounds are used."""
+MOST_PRODUCTS = 2e9
+"""The same for cells × points × d², about what pricing them takes."""
+FIRST_NEURONS, FIRST_ENTRIES = 20, 1000
+"""Neurons of each sign to begin with, and weights of these."""
+NEW_NEURONS = 30
+"""Neurons of each sign that may join in one round."""
+MOST_STARTS = 25
+"""Climbs of each sign and kind of start in one round."""
+MOST_FIXED = 600
+"""Points for which a network with four times as many fixed directions of each sign is tried."""
+MOST_WALLS = 30
+"""Walls next to a neuron that it respects from the beginning."""
+MOST_IDLE = 5
+"""Rounds without weight after which a neuron leaves."""
+
+
+class Search:
+    """Points and neurons in play, and the best proved bounds of the margin.
+
+    `margin` is min y_i f(x_i) / size of `net`; no network has more than `bound`, which `dual` (of
+    sum 1) proves. X is in a unit in which its largest entry is about 1.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        alpha: float,
+        signs: Sequence[int],
+        budget: Budget,
+        seconds: float = math.inf,
+    ) -> None:
+        self.X, self.y, self.alpha, self.signs, self.budget = X, y, alpha, signs, budget
+        self.deadline = perf_counter() + seconds
+        n, d = X.shape
+        self.lengths = np.linalg.norm(X, axis=1)
+        # A single point with a multiplier bounds the margin: by its length (or √2 of it).
+        shortest = int(self.lengths.argmin())
+        self.margin, self.net = 0.0, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
+        self.bound = 2 * float(self.lengths[shortest])
+        self.cells: int | None = None
+        self.dual = np.zeros(n)
+        self.dual[shortest] = 1.0
+        self.unit = float(self.lengths[shortest])
+        self.rng = np.random.default_rng(0)
+        order = np.argsort(self.lengths, kind="stable")
+        near = [order[y[order] == label][: 2 * d] for label in (1, -1)]  # short points are hardest
+        self.points = np.arange(n) if n <= 8 * d else np.sort(np.concatenate(near))
+        self.u, self.sign = np.zeros((0, d)), np.zeros(0, dtype=int)
+        self.pattern = np.zeros((0, n), dtype=np.int8)
+        self.walls = np.zeros((0, n), dtype=bool)
+        self.idle = np.zeros(0, dtype=int)
+        for s in signs:
+            few = min(FIRST_NEURONS, FIRST_ENTRIES // d)
+            rows = order[(y[order] == s) | (len(signs) == 1)][:few]
+            towards = (s * y[rows])[:, None] * X[rows]
+            self._join(np.vstack([s * (y @ X), X[y == s].sum(axis=0), towards]), s)
+
+    def begin_with_a_line(self) -> None:
+        """If a linear function fits, the two neurons that make it are a network to begin with."""
+        found = max_margin(self.y[:, None] * self.X)
+        if found.status == "separable":
+            for s in self.signs:
+                self._join(s * found.direction[None], s)
+            if len(self.signs) == 2:
+                V = np.array([found.direction, -found.direction])
+                net = Neurons(V, np.array([1, -1]))
+                self.look_at(net)
+                self.prove(found.multipliers, net, self.margin, EAGER_CELLS)
+
+    def any_network(self) -> None:
+        """None was found: try many fixed directions, and the best weights for them."""
+        n, d = self.X.shape
+        if self.margin > 0 or n > MOST_FIXED:
+            return
+        u = np.vstack([self.X, -self.X, self.rng.standard_normal((2 * n, d))])
+        V = np.vstack([u for _ in self.signs])
+        sign = np.repeat(self.signs, len(u))
+        net = Neurons(V / np.linalg.norm(V, axis=1)[:, None], sign)
+        room = np.ones(1 if self.budget == "sum" else 2)
+        weights = best_weights(self.X, self.y, self.alpha, net, room, self.budget)
+        if weights is not None:
+            used = weights > 0
+            self.look_at(Neurons(net.V[used] * weights[used][:, None], sign[used]))
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - perf_counter()
+
+    @property
+    def gap(self) -> float:
+        return 1 - self.margin / self.bound
+
+    @property
+    def hopeless(self) -> bool:
+        """Floats cannot hold a network's margins: rounding errors are larger."""
+        return min(self.unit, self.bound) < 1e-12 * float(self.lengths.min())
+
+    def round(self, precision: float) -> float:
+        """One round. By how much (relative) the best missing neuron or point was missing."""
+        rows = self.points
+        groups = Groups(self.sign, self.pattern[:, rows], self.walls[:, rows])
+        found = restricted_program(
+            self.X[rows],
+            self.y[rows],
+            self.alpha,
+            groups,
+            self.budget,
+            precision,
+            self.unit,
+            self.left,
+        )
+        if found is None:
+            return 0.0
+        value = max(found.value, 1e-9 * self.unit)
+        unit = min(max(found.value, self.margin, 1e-3 * self.unit), self.bound)
+        far = unit < 0.01 * self.unit  # then the solver's error is too large
+        self.unit = unit
+        lengths = np.linalg.norm(found.V, axis=1)
+        noise = max(100 * precision, 1e-7) * lengths.max()  # what the solver leaves of a zero
+        used = lengths > 1e-8 * lengths.max()
+        net = Neurons(found.V[used], self.sign[used])
+        alive = Neurons(found.V[lengths > noise], self.sign[lengths > noise])
+        q = self.look_at(net)
+        lam = np.zeros(len(self.X))
+        lam[rows] = found.multipliers
+        self._follow(found.V, used)
+        self.idle = np.where(lengths > noise, 0, self.idle + 1)
+        missing = self._price(lam, net, value)
+        if missing < 1e-2:
+            self._polish(alive, lam)
+        joined = self._more_points(q, value) if missing < 0.1 else 0.0
+        self._tidy()
+        return max(missing, joined, 1.0 * far)
+
+    def _polish(self, net: Neurons, lam: np.ndarray) -> None:
+        """Try to reach the optimum exactly."""
+        for polished, dual in polish(self.X, self.y, self.alpha, net, lam, self.budget):
+            self.look_at(polished)
+            if self.margin > 0:
+                self.prove(dual, polished, self.margin)
+            if self.gap <= 1e-10 or self.cells is None or self.left < 0:
+                return
+
+    def look_at(self, net: Neurons) -> np.ndarray:
+        """The margins of a network relative to its size; it is kept if it is the best so far."""
+        total = size(net, self.budget)
+        if not total > 0:
+            return np.zeros(len(self.X))
+        q, error = margins(self.X, self.y, self.alpha, net)
+        steps = self.X.shape[1] + len(net.sign) + 8
+        margin = float((q - error).min()) / total * (1 - steps * EPS)
+        if margin > self.margin:
+            self.margin, self.net = margin, net
+        return q / total
+
+    def _price(self, lam: np.ndarray, net: Neurons, value: float) -> float:
+        """Neurons join that λ makes larger than those in play; by how much, relatively."""
+        rows, weights = self._support(lam)
+        if cover(len(rows), self.X.shape[1]) <= EAGER_CELLS:
+            return self._enumerate(rows, weights, net, value)
+        floors = self._floors(rows, weights, net, value)
+        missing = 0.0
+        for s in self.signs:
+            u, values = self._climb(self.X[rows], s * weights * self.y[rows], net, s)
+            missing = max(missing, self._join_best(u, values, s, floors[s]))
+        return missing or self.prove(lam, net, value)
+
+    def prove(
+        self, lam: np.ndarray, net: Neurons, value: float, most_cells: int = MOST_CELLS
+    ) -> float:
+        """The same without looking at the cost, and keep λ if it proves more than was known."""
+        rows, weights = self._support(lam)
+        d = self.X.shape[1]
+        many = cover(len(rows), d)
+        if many <= most_cells and many * len(rows) * d**2 <= MOST_PRODUCTS:
+            return self._enumerate(rows, weights, net, value)
+        bounds = []
+        for s in self.signs:
+            u = np.zeros(d)
+            if len(net.V):
+                lengths = np.linalg.norm(net.V, axis=1) * (net.sign == s)
+                u = net.V[lengths.argmax()] / (lengths.max() or 1.0)
+            bounds.append(outer_bound(self.X[rows], s * weights * self.y[rows], self.alpha, u))
+        self._keep(rows, weights, bounds, None)
+        return 0.0
+
+    def shrink(self) -> None:
+        """A network with more neurons than points gives way to one with as many at most."""
+        net = fewer(self.X, self.y, self.alpha, self.net, self.budget)
+        if len(net.sign) < len(self.net.sign):
+            self.margin = 0.0
+            self.look_at(net)
+
+    def _support(self, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows with a multiplier that is more than noise, and these multipliers, of sum 1."""
+        pull = lam * self.lengths
+        rows = np.flatnonzero(pull > 1e-9 * pull.max())
+        return rows, lam[rows] / lam[rows].sum()
+
+    def _enumerate(
+        self, rows: np.ndarray, weights: np.ndarray, net: Neurons, value: float
+    ) -> float:
+        all_cells = cells(self.X[rows])
+        floors = self._floors(rows, weights, net, value)
+        missing, bounds = 0.0, []
+        for s in self.signs:
+            c = s * weights * self.y[rows]
+            priced = price(self.X[rows], c, self.alpha, all_cells, floors[s], 4 * NEW_NEURONS)
+            bounds.append(priced.bound)
+            gain = self._join_best(priced.directions, priced.values, s, floors[s])
+            missing = max(missing, gain)
+        self._keep(rows, weights, bounds, len(all_cells))
+        return missing
+
+    def _join_best(self, u: np.ndarray, values: np.ndarray, s: int, floor: float) -> float:
+        """The best of these neurons join, if they beat the floor; by what share of their value."""
+        better = np.flatnonzero(values > floor * ABOVE)[:NEW_NEURONS]
+        joined = len(better) > 0 and self._join(u[better], s)
+        return 1 - floor / float(values[better[0]]) if joined else 0.0
+
+    def _floors(
+        self, rows: np.ndarray, weights: np.ndarray, net: Neurons, value: float
+    ) -> dict[int, float]:
+        """What λ makes of the neurons in play: the margin, or with a pair one number per sign."""
+        if self.budget == "sum":
+            return {s: value * (1 - 1e-12) for s in self.signs}
+        t = self.X[rows] @ net.V.T / np.maximum(np.linalg.norm(net.V, axis=1), 1e-300)
+        made = (weights * self.y[rows]) @ np.maximum(t, self.alpha * t) * net.sign
+        tops = {s: float(made[net.sign == s].max(initial=0.0)) for s in self.signs}
+        return {s: max(top * (1 - 1e-12), 1e-5 * value) for s, top in tops.items()}
+
+    def _keep(
+        self, rows: np.ndarray, lam: np.ndarray, bounds: list[float], many: int | None
+    ) -> None:
+        bound = max(bounds) if self.budget == "sum" else math.hypot(*bounds)
+        bound *= 1 + (len(lam) + 8) * EPS  # Σλ = 1 up to rounding
+        if bound < self.bound:
+            self.bound, self.cells = bound, many
+            self.dual = np.zeros(len(self.X))
+            self.dual[rows] = lam
+
+    def _climb(
+        self, X: np.ndarray, c: np.ndarray, net: Neurons, s: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Local maxima from many starts, best first: proposals, no proof."""
+        near = net.V[net.sign == s]
+        longest = np.argsort(-np.linalg.norm(near, axis=1))[:MOST_STARTS]
+        pull = np.argsort(-np.abs(c) * np.linalg.norm(X, axis=1))[:MOST_STARTS]
+        anywhere = self.rng.standard_normal((min(len(X), MOST_STARTS), X.shape[1]))
+        starts = np.concatenate([near[longest], np.sign(c[pull])[:, None] * X[pull], anywhere])
+        tops = [climb(X, c, self.alpha, u) for k, u in enumerate(starts) if k == 0 or self.left > 0]
+        return distinct(np.array([u for u, _ in tops]), np.array([value for _, value in tops]))
+
+    def _join(self, u: np.ndarray, s: int) -> bool:
+        """Neurons of sign s with these directions; False if all their patterns are there."""
+        u = u[u.any(axis=1)]
+        pattern = np.where(u @ self.X.T > 0, 1, -1).astype(np.int8)
+        there = {row.tobytes() for row in self.pattern[self.sign == s][:, self.points]}
+        new = [k for k, row in enumerate(pattern[:, self.points]) if row.tobytes() not in there]
+        if not new:
+            return False
+        self.u = np.concatenate([self.u, u[new] / np.linalg.norm(u[new], axis=1)[:, None]])
+        self.sign = np.append(self.sign, np.full(len(new), s))
+        self.pattern = np.concatenate([self.pattern, pattern[new]])
+        self.walls = np.concatenate([self.walls, np.zeros((len(new), len(self.X)), dtype=bool)])
+        self.idle = np.append(self.idle, np.zeros(len(new), dtype=int))
+        self._near_walls()
+        return True
+
+    def _near_walls(self) -> None:
+        """Every neuron respects the walls next to it; others are added when they are crossed."""
+        rows = self.points
+        angle = np.abs(self.u @ self.X[rows].T) / np.maximum(self.lengths[rows], 1e-300)
+        angle[self.sign[:, None] * self.y[rows] > 0] = np.inf
+        near = np.argsort(angle, axis=1)[:, : min(2 * self.X.shape[1] + 2, MOST_WALLS)]
+        g = np.arange(len(near))[:, None]
+        self.walls[g, rows[near]] |= np.isfinite(angle[g, near])
+
+    def _follow(self, V: np.ndarray, used: np.ndarray) -> None:
+        """Neurons have moved: their sides of points not in play, and walls they crossed."""
+        lengths = np.linalg.norm(V[used], axis=1)[:, None]
+        self.u[used] = V[used] / lengths
+        t = self.u[used] @ self.X.T / self.lengths
+        inside = np.isin(np.arange(len(self.X)), self.points)
+        crossed = (t * self.pattern[used] < -1e-9) & (self.sign[used][:, None] * self.y < 0)
+        self.walls[used] |= crossed & inside
+        self.pattern[used] = np.where(inside, self.pattern[used], np.where(t > 0, 1, -1))
+
+    def _more_points(self, q: np.ndarray, value: float) -> float:
+        """The most violated points join; by how much (relative) the worst was violated."""
+        violated = np.setdiff1d(np.flatnonzero(q < value * (1 - 1e-10)), self.points)
+        if len(violated) == 0:
+            return 0.0
+        worst = violated[np.argsort(q[violated])]
+        self.points = np.union1d(self.points, worst[: max(len(self.points) // 4, 4)])
+        return float(1 - q[worst[0]] / value)
+
+    def _tidy(self) -> None:
+        """Forget idle neurons and those that became equal."""
+        key = np.column_stack([self.sign, self.pattern[:, self.points]])
+        first = np.unique(key, axis=0, return_index=True)[1]
+        kept = np.sort(first[self.idle[first] < MOST_IDLE])
+        self.u, self.sign, self.pattern = self.u[kept], self.sign[kept], self.pattern[kept]
+        self.walls, self.idle = self.walls[kept], self.idle[kept]
+        self._near_walls()

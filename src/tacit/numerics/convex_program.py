@@ -1,0 +1,194 @@
+"""The widest margin any two-layer (Leaky) ReLU network can have, with a proof.
+
+    objective = min Σ_k |a_k|‖w_k‖   such that   y_i Σ_k a_k φ(w_k·x_i) ≥ 1 for all i,
+
+a convex program over the cells of an arrangement (wang2022 (14)) that is never written out.
+Three small things grow instead: a set of points (the others are checked, and join when they are
+violated), a set of neurons (`restricted`), and the arrangement of the few points that have a
+multiplier λ_i > 0, in which `pricing` finds neurons still missing or proves that there are none.
+
+Any network that separates bounds the objective from above, any λ ≥ 0 from below; both bounds are
+computed here, rounding errors included, whoever proposed the network and λ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.numerics.column_generation import Search
+from tacit.numerics.farkas import EPS
+from tacit.numerics.infeasible import Proof, no_network_fits
+from tacit.numerics.neurons import Neurons, size
+from tacit.numerics.restricted import Budget
+
+Status = Literal["certified", "bounded", "infeasible"]
+
+TOLERANCE = 1e-8
+"""A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
+LARGEST = float(np.finfo(float).max)
+MOST_ROUNDS = 200
+MOST_STALLED = 4
+"""Rounds without progress after which what has been proved is returned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The objective lies in [lower, upper]; `net` reaches `upper` (its smallest margin is 1)."""
+
+    status: Status
+    lower: float
+    upper: float
+    """inf when no network was found."""
+    net: Neurons
+    dual: np.ndarray
+    """λ ≥ 0 that proves `lower` = Σλ; for `infeasible`, λ with Σ λ_i y_i φ(u·x_i) = 0 for all u."""
+    cells: int | None
+    """Cells of the arrangement that was enumerated for the proof; None: none was needed."""
+    proof: Proof | None = None
+    """For `infeasible`: the same λ as exact fractions, by row."""
+
+    @property
+    def gap(self) -> float:
+        """(upper − lower)/upper."""
+        return 1.0 if math.isinf(self.upper) else (self.upper - self.lower) / self.upper
+
+
+def optimum(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float = 0.0,
+    signs: Sequence[int] = (1, -1),
+    budget: Budget = "sum",
+    progress: Callable[[float, float], None] | None = None,
+    seconds: float = math.inf,
+    target: float | None = None,
+) -> Optimum:
+    """The best network for the rows of X with labels y = ±1.
+
+    `signs` are the output weights' signs that are allowed. With the budget `pair` the objective is
+    √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²), which bounds networks whose output layer is fixed. `progress` hears
+    the lower and upper bound after every round. The search ends when the gap is closed, when no
+    progress is made, after about `seconds`, or when it is known on which side of `target` the
+    objective lies.
+    """
+    known = _without_search(X, no_network_fits(X, y, alpha, signs))
+    if known is not None:
+        return known
+    scale = power_of_two(X)
+    if X.shape[1] > len(X):  # only the span of the points matters
+        Q, R = np.linalg.qr((X / scale).T)
+        goal = None if target is None else target * scale
+        report = None if progress is None else _in_unit(progress, scale)
+        flat = optimum(R.T, y, alpha, signs, budget, report, seconds, goal)
+        net = Neurons(_of_size_one(flat.net.V) @ Q.T, flat.net.sign)
+        return bracket(X, y, alpha, net, flat.dual, signs, budget)
+    search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
+    search.begin_with_a_line()
+    stalled, precision = 0, 1e-5
+    for _ in range(MOST_ROUNDS):
+        if search.hopeless:
+            break
+        before = search.gap
+        missing = search.round(precision)
+        if progress is not None:
+            upper = 1 / search.margin / scale if search.margin > 0 else math.inf
+            progress(1 / search.bound / scale, upper)
+        precision = min(max(1e-3 * missing, 1e-10), 1e-5)
+        stalled = 0 if missing > 0 or search.gap < 0.9 * before else stalled + 1
+        if search.gap <= TOLERANCE / 10 or stalled == (MOST_STALLED if search.cells else 1):
+            break
+        if search.left < 0 or _decided(search, scale, target):
+            break
+    search.any_network()
+    return _answer(search, scale)
+
+
+def _in_unit(
+    progress: Callable[[float, float], None], scale: float
+) -> Callable[[float, float], None]:
+    return lambda lower, upper: progress(lower / scale, upper / scale)
+
+
+def _decided(search: Search, scale: float, target: float | None) -> bool:
+    """The margin is surely above, or surely below, that of the target."""
+    if target is None:
+        return False
+    margin = 1 / (target * scale)
+    return search.margin > margin or search.bound < margin
+
+
+def _without_search(X: np.ndarray, proof: Proof | None) -> Optimum | None:
+    """What is known when no network fits, or when floats cannot hold long and short rows at once.
+
+    In the second case a single point, the shortest, has a multiplier (that bounds a pair too).
+    """
+    net, dual = Neurons(np.zeros((0, X.shape[1])), np.zeros(0, dtype=int)), np.zeros(len(X))
+    if proof is not None:
+        dual[list(proof)] = [float(value / sum(proof.values())) for value in proof.values()]
+        return Optimum("infeasible", math.inf, math.inf, net, dual, None, proof)
+    lengths = [math.hypot(*row) for row in X.tolist()]
+    shortest = int(np.argmin(lengths))
+    if lengths[shortest] > 1e-100 * max(lengths):
+        return None
+    lower = dual[shortest] = min(0.5 / lengths[shortest], LARGEST)
+    return Optimum("bounded", lower, math.inf, net, dual, None)
+
+
+def _answer(search: Search, scale: float) -> Optimum:
+    """In the data's own unit, scaled so that the smallest margin is 1 and λ is dual feasible."""
+    n, d = search.X.shape
+    search.shrink()
+    lower = min((1 - 8 * EPS) / search.bound / scale, LARGEST)
+    upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
+    if search.margin > 0:
+        total = size(search.net, search.budget)
+        rounded = Neurons(search.net.V / (total * search.margin), search.net.sign)
+        search.margin = 0.0
+        search.look_at(rounded)
+        if search.margin > 0:
+            upper = (1 + 8 * EPS) / search.margin / scale
+            with np.errstate(over="ignore", under="ignore"):
+                net = Neurons(rounded.V / scale, rounded.sign)
+            if not (np.isfinite(net.V).all() and math.isfinite(upper)):  # no float can hold it
+                upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
+    done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
+    status: Status = "certified" if done else "bounded"
+    return Optimum(status, lower, upper, net, search.dual * lower, search.cells)
+
+
+def power_of_two(X: np.ndarray) -> float:
+    """One near the largest entry: dividing by it rounds nothing but underflows."""
+    return math.ldexp(1.0, math.frexp(float(np.abs(X).max(initial=1e-300)))[1] - 1)
+
+
+def bracket(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    net: Neurons,
+    lam: np.ndarray,
+    signs: Sequence[int] = (1, -1),
+    budget: Budget = "sum",
+) -> Optimum:
+    """What a given network and given multipliers prove about the optimum, without a search."""
+    known = _without_search(X, no_network_fits(X, y, alpha, signs))
+    if known is not None:
+        return known
+    scale = power_of_two(X)
+    search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget)
+    net = Neurons(_of_size_one(net.V), net.sign)
+    search.look_at(net)
+    if np.isfinite(lam).all() and lam.any():
+        search.prove(lam / lam.max(), net, search.margin)
+    return _answer(search, scale)
+
+
+def _of_size_one(V: np.ndarray) -> np.ndarray:
+    """The same network in another unit, with largest entry 1; nothing of one that is infinite."""
+    largest = float(np.abs(V).max(initial=0.0))
+    return V / largest if 0 < largest < math.inf else np.zeros(V.shape)

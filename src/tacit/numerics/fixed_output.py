@@ -1,0 +1,177 @@
+"""The widest margin with the output layer fixed at ±v, k units of each sign.
+
+    objective = min ‖W‖   such that   y_i v (Σ₊ φ(w_k·x_i) − Σ₋ φ(w_k·x_i)) ≥ 1 for all i.
+
+Units of one pattern and sign are best all equal, so a group of n_g units with v_g = v·Σ w_k costs
+‖v_g‖²/(v² n_g), and the problem is combinatorial in the n_g. Letting them be real numbers gives
+√((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²) / (v√k), a convex program and a lower bound; rounding them and solving
+again gives a network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.numerics.convex_program import LARGEST, TOLERANCE, Optimum, Status, optimum, power_of_two
+from tacit.numerics.farkas import EPS
+from tacit.numerics.neurons import Neurons, margins
+from tacit.numerics.restricted import Groups, restricted_program
+
+MOST_FLIPS = 60
+"""Walls beyond which a better cell is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class FixedOptimum:
+    """The objective ‖W‖ lies in [lower, upper]; `W`, `a` reach `upper` with smallest margin 1."""
+
+    relaxed: Optimum
+    """The convex program with real group sizes."""
+    lower: float
+    upper: float
+    gap: float
+    """(upper − lower)/upper, from before these were rounded to the data's unit."""
+    W: np.ndarray
+    """One row per unit that is not zero."""
+    a: np.ndarray
+
+    @property
+    def status(self) -> Status:
+        if self.relaxed.status == "infeasible":
+            return "infeasible"
+        return "certified" if self.gap <= TOLERANCE else "bounded"
+
+
+def fixed_optimum(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    units: int,
+    v: float,
+    progress: Callable[[float, float], None] | None = None,
+    seconds: float = math.inf,
+) -> FixedOptimum:
+    """The best network with `units` units of output weight +v and as many of −v."""
+    scale = power_of_two(X)
+    relaxed = optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
+    none = FixedOptimum(
+        relaxed, relaxed.lower, math.inf, 1.0, np.zeros((0, X.shape[1])), np.zeros(0)
+    )
+    if relaxed.status == "infeasible":
+        return none
+    # In units in which the longest point has norm about 1, and v is 1.
+    lower = relaxed.lower * scale / math.sqrt(units)
+    best = replace(none, lower=lower)
+    if math.isfinite(relaxed.upper):
+        net = _heaviest(Neurons(relaxed.net.V * scale, relaxed.net.sign), units)
+        sizes = _sizes(net, units)
+        for proposal in (net, _resolved(X / scale, y, alpha, net, sizes)):
+            if proposal is not None:
+                best = _better(best, X / scale, y, alpha, proposal, sizes)
+    with np.errstate(over="ignore", under="ignore"):
+        W, upper = best.W / v / scale, best.upper / v / scale
+    lower = min(lower / v / scale, LARGEST)
+    if not (np.isfinite(W).all() and math.isfinite(upper)):  # no float can hold the weights
+        return replace(none, lower=lower)
+    return replace(best, lower=lower, upper=upper, W=W, a=v * best.a)
+
+
+def _better(
+    best: FixedOptimum,
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    proposal: Neurons,
+    sizes: np.ndarray,
+) -> FixedOptimum:
+    """The better of what is known and groups of these sizes."""
+    W = np.repeat(proposal.V / sizes[:, None], sizes, axis=0)
+    a = np.repeat(proposal.sign.astype(float), sizes)
+    margin = _margin(X, y, alpha, W, a)
+    if not (margin > 0 and 1 / margin < best.upper):
+        return best
+    gap = max(1 - best.lower * margin, 0.0)
+    scale = 1 / (margin * float(np.linalg.norm(W)))
+    return replace(best, upper=1 / margin, gap=gap, W=W * scale, a=a)
+
+
+def _heaviest(net: Neurons, units: int) -> Neurons:
+    """No more groups than units of either sign: the lightest are left out."""
+    lengths = np.linalg.norm(net.V, axis=1)
+    kept = [rows[np.argsort(-lengths[rows])][:units] for rows in map(np.flatnonzero, _by_sign(net))]
+    rows = np.sort(np.concatenate(kept))
+    return Neurons(net.V[rows], net.sign[rows])
+
+
+def _sizes(net: Neurons, units: int) -> np.ndarray:
+    """Whole numbers ≥ 1 near k‖v_g‖/Σ‖v_g‖ that add up to the units of each sign."""
+    lengths = np.linalg.norm(net.V, axis=1)
+    sizes = np.zeros(len(lengths), dtype=int)
+    for rows in _by_sign(net):
+        if not rows.any():
+            continue
+        wanted = units * lengths[rows] / lengths[rows].sum()
+        whole = np.maximum(np.floor(wanted).astype(int), 1)
+        while whole.sum() > units:  # those raised to 1 take from the one that has most to spare
+            whole[np.argmax(np.where(whole > 1, whole - wanted, -np.inf))] -= 1
+        while whole.sum() < units:
+            whole[np.argmax(wanted - whole)] += 1
+        sizes[rows] = whole
+    return sizes
+
+
+def _by_sign(net: Neurons) -> tuple[np.ndarray, np.ndarray]:
+    return net.sign > 0, net.sign < 0
+
+
+def _resolved(
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, sizes: np.ndarray
+) -> Neurons | None:
+    """The best weights for groups of these sizes, in these cells or in better ones near by."""
+    pattern = np.where(net.V @ X.T > 0, 1, -1).astype(np.int8)
+    found, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
+    tries = 0
+    while found is not None:
+        lengths = np.outer(np.linalg.norm(found.V, axis=1), np.linalg.norm(X, axis=1))
+        touching = np.abs(found.V @ X.T) < 1e-6 * lengths
+        for g, i in np.argwhere(touching & (net.sign[:, None] * y < 0)):
+            tries += 1
+            if tries > MOST_FLIPS:
+                return found
+            flipped = pattern.copy()
+            flipped[g, i] *= -1
+            other, better = _in_cells(X, y, alpha, net.sign, flipped, sizes)
+            if other is not None and better > value * (1 + 1e-9):
+                pattern, found, value = flipped, other, better
+                break
+        else:
+            return found
+    return None
+
+
+def _in_cells(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    sign: np.ndarray,
+    pattern: np.ndarray,
+    sizes: np.ndarray,
+) -> tuple[Neurons | None, float]:
+    """The best weights inside these cells, and the margin the solver says they have."""
+    groups = Groups(sign, pattern, sign[:, None] * y < 0)
+    found = restricted_program(X, y, alpha, groups, sizes.astype(float))
+    return (None, 0.0) if found is None else (Neurons(found.V, sign), found.value)
+
+
+def _margin(X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray) -> float:
+    """min y_i f(x_i) / ‖W‖, less rounding errors."""
+    length = float(np.linalg.norm(W))
+    if not length > 0:
+        return 0.0
+    net = Neurons(W * np.abs(a)[:, None], np.sign(a).astype(int))
+    q, error = margins(X, y, alpha, net)
+    return float((q - error).min()) / length * (1 - (W.size + 8) * EPS)

@@ -1,0 +1,237 @@
+"""From nearly optimal to optimal: Newton's method on the optimality conditions.
+
+Close to the optimum it is known which neurons live, which walls they lean on and which points are
+on the margin. What is left are equations: for neurons v_g along the faces they lean on,
+
+    ∇size(v)_g = Σ_i λ_i s_g y_i m_gi x_i,        y_i f(x_i) = 1 on the margin.
+
+A few steps bring them to rounding error. The guess may be wrong: what comes out is a proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.numerics.neurons import Neurons, size
+from tacit.numerics.pricing import best_in_cell
+from tacit.numerics.restricted import Budget
+
+MOST_STEPS = 25
+MOST_FRUITLESS = 4
+"""Steps in a row that do not halve what is wrong, after which Newton's method ends."""
+SHARES = (1e-3, 1e-5, 1e-6, 3e-7, 1e-7)
+"""How much smaller than the largest a neuron may be and still be taken for an optimal one."""
+
+
+def polish(
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.ndarray, budget: Budget
+) -> Iterator[tuple[Neurons, np.ndarray]]:
+    """Networks with no more neurons than a vertex has, and their λ, the loosest guess first.
+
+    Directions that λ makes smaller than the largest of their sign, by more than a share, are left
+    out: with the optimal λ they would have no weight.
+    """
+    room = _room(net, budget)
+    found = _sharpen(X, y, alpha, net, lam)
+    tried = set()
+    for share in SHARES:
+        rows = np.flatnonzero(found.short <= share)
+        if len(rows) in tried:
+            continue
+        tried.add(len(rows))
+        near = Neurons(found.net.V[rows], found.net.sign[rows])
+        weights = best_weights(X, y, alpha, near, room, budget)
+        if weights is None:
+            continue
+        kept = np.flatnonzero(weights > 1e-7 * weights.max())
+        vertex = Neurons(near.V[kept] * weights[kept][:, None], near.sign[kept])
+        leans = [found.leans[rows[k]] for k in kept]
+        better = newton(X, y, alpha, vertex, leans, lam, budget)
+        if better is not None:
+            yield better
+
+
+def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budget) -> Neurons:
+    """The same y_i f(x_i) with as many neurons as there are points at most (one more with a pair).
+
+    Among more there are changes of their lengths that leave every y_i f(x_i) as it is, and the
+    size does not grow in one of the two directions: as far as until a neuron is 0.
+    """
+    while len(net.sign) > len(X) + (budget == "pair"):
+        t = X @ net.V.T
+        H = y[:, None] * net.sign * np.maximum(t, alpha * t) / np.linalg.norm(X, axis=1)[:, None]
+        lengths = np.linalg.norm(net.V, axis=1)
+        if budget == "pair":
+            H = np.vstack([H, lengths * (net.sign > 0)])
+        change = np.linalg.svd(H)[2][-1]
+        change *= -1.0 if lengths @ change > 0 else 1.0
+        left = 1 + change / max(float(-change.min()), 1e-300)
+        kept = left > 1e-12
+        net = Neurons(net.V[kept] * left[kept][:, None], net.sign[kept])
+    return net
+
+
+@dataclass(frozen=True, eq=False)
+class _Sharp:
+    net: Neurons
+    """Unit vectors."""
+    short: np.ndarray
+    """By what share λ makes them smaller than the largest of their sign."""
+    leans: list[np.ndarray]
+    """The rows they lean on."""
+
+
+def _room(net: Neurons, budget: Budget) -> np.ndarray:
+    """Σ‖v_g‖, or its two parts over the positive and over the negative neurons."""
+    lengths = np.linalg.norm(net.V, axis=1)
+    if budget == "sum":
+        return np.array([lengths.sum()])
+    return np.array([lengths[net.sign > 0].sum(), lengths[net.sign < 0].sum()])
+
+
+def _sharpen(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.ndarray) -> _Sharp:
+    """The best direction of every neuron's cell for this λ, each once."""
+    rows = np.flatnonzero(lam > 0)
+    U: list[np.ndarray] = []
+    sign: list[int] = []
+    length, leans = [], []
+    for v, s in zip(net.V, net.sign.tolist(), strict=True):
+        signs = np.where(X[rows] @ v > 0, 1, -1)
+        r, on = best_in_cell(X[rows], s * lam[rows] * y[rows], alpha, signs)
+        norm = float(np.linalg.norm(r))
+        same = [u @ r > (1 - 1e-9) * norm and s == t for u, t in zip(U, sign, strict=True)]
+        if norm > 0 and not any(same):
+            U.append(r / norm)
+            sign.append(s)
+            length.append(norm)
+            leans.append(rows[on])
+    which, values = np.array(sign, dtype=int), np.array(length)
+    largest = np.where(which > 0, *(values[which == s].max(initial=0.0) for s in (1, -1)))
+    V = np.array(U).reshape(len(U), X.shape[1])
+    return _Sharp(Neurons(V, which), 1 - values / largest, leans)
+
+
+def best_weights(
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, room: np.ndarray, budget: Budget
+) -> np.ndarray | None:
+    """Weights of the directions within the room that make the smallest y_i f(x_i) largest.
+
+    A vertex of the linear program has no more weights that are not 0 than there are points (and
+    one more with a pair).
+    """
+    from scipy.optimize import linprog
+
+    if len(net.sign) == 0:
+        return None
+    lengths = np.linalg.norm(X, axis=1)
+    t = X @ net.V.T
+    H = y[:, None] * net.sign * np.maximum(t, alpha * t) / lengths[:, None]
+    owners = [np.ones(len(net.sign))] if budget == "sum" else [net.sign > 0, net.sign < 0]
+    found = linprog(
+        np.append(np.zeros(len(net.sign)), -1.0),
+        A_ub=np.vstack(
+            [np.column_stack([-H, lengths.min() / lengths]), np.column_stack([owners, 0 * room])]
+        ),
+        b_ub=np.concatenate([np.zeros(len(X)), room / room.sum()]),
+        method="highs-ds",
+    )
+    if found.x is None or not found.x[-1] > 0:
+        return None
+    weights: np.ndarray = found.x[:-1]
+    return weights
+
+
+def newton(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    net: Neurons,
+    leans: list[np.ndarray],
+    lam: np.ndarray,
+    budget: Budget,
+) -> tuple[Neurons, np.ndarray] | None:
+    """Rows are divided by their lengths here and λ_i multiplied: then all is of one size."""
+    lengths = np.linalg.norm(X, axis=1)
+    rows = np.flatnonzero(lam * lengths > 1e-6 * (lam * lengths).max())
+    frames = [along(X[on]) for on in leans]
+    if any(frame.shape[1] == 0 for frame in frames):
+        return None
+    unit = X[rows] / lengths[rows][:, None]
+    H = np.hstack(
+        [
+            _response(unit, y[rows], alpha, v, s, frame) * ~np.isin(rows, on)[:, None]
+            for v, s, frame, on in zip(net.V, net.sign, frames, leans, strict=True)
+        ]
+    )
+    ends = np.cumsum([frame.shape[1] for frame in frames])
+    parts = [slice(end - frame.shape[1], end) for frame, end in zip(frames, ends, strict=True)]
+    x = np.concatenate([frame.T @ v for v, frame in zip(net.V, frames, strict=True)])
+    x /= size(net, budget)
+    slope, _ = _size(x, parts, net.sign, budget)
+    dual = lam[rows] * lengths[rows]
+    dual *= float(slope @ x) / float(dual @ (H @ x))
+    goal = float((H @ x * lengths[rows]).min()) / lengths[rows]  # the margin of all
+    smallest, fruitless = np.inf, 0
+    for _ in range(MOST_STEPS):
+        slope, bend = _size(x, parts, net.sign, budget)
+        residual = np.concatenate([H.T @ dual - slope, H @ x - goal])
+        wrong = float(np.linalg.norm(residual))
+        fruitless = 0 if wrong < smallest / 2 else fruitless + 1
+        smallest = min(wrong, smallest)
+        if fruitless == MOST_FRUITLESS:
+            break
+        matrix = np.block([[-bend, H.T], [H, np.zeros((len(rows), len(rows)))]])
+        norms = np.concatenate([np.full(p.stop - p.start, np.linalg.norm(x[p])) for p in parts])
+        scale = np.concatenate([norms, np.maximum(np.abs(dual), 1e-3 * np.abs(dual).max())])
+        step = scale * np.linalg.lstsq(matrix * scale, -residual, rcond=1e-13)[0]
+        share = np.abs(step[: len(x)]) / norms
+        step *= min(1.0, 0.5 / max(share.max(), 1e-300))  # no neuron turns around in one step
+        x, dual = x + step[: len(x)], dual + step[len(x) :]
+        if not (np.isfinite(x).all() and np.isfinite(dual).all() and dual.max() > 0):
+            return None
+    V = np.array([frame @ x[p] for frame, p in zip(frames, parts, strict=True)])
+    whole = np.zeros(len(lam))
+    whole[rows] = np.maximum(dual, 0) / lengths[rows]
+    return Neurons(V, net.sign), whole / whole.sum()
+
+
+def along(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal columns that span what is perpendicular to all rows."""
+    d = rows.shape[1]
+    if len(rows) == 0:
+        return np.eye(d)
+    _, sizes, directions = np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None])
+    return directions[int((sizes > 1e-7).sum()) :].T
+
+
+def _response(
+    X: np.ndarray, y: np.ndarray, alpha: float, v: np.ndarray, s: int, frame: np.ndarray
+) -> np.ndarray:
+    """What the coordinates of a neuron do to y_i f(x_i)."""
+    return (y * s * np.where(X @ v > 0, 1.0, alpha))[:, None] * (X @ frame)
+
+
+def _size(
+    x: np.ndarray, parts: list[slice], sign: np.ndarray, budget: Budget
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of Σ‖v_g‖, or of half the sum of the squares of the two sums."""
+    lengths = np.array([np.linalg.norm(x[part]) for part in parts])
+    total = np.ones(len(parts))
+    if budget == "pair":
+        total = np.where(sign > 0, lengths[sign > 0].sum(), lengths[sign < 0].sum())
+    slope, bend = np.zeros(len(x)), np.zeros((len(x), len(x)))
+    for part, length, sum_ in zip(parts, lengths, total, strict=True):
+        u = x[part] / length
+        slope[part] = sum_ * u
+        bend[part, part] = sum_ * (np.eye(len(u)) - np.outer(u, u)) / length
+    if budget == "pair":
+        for s in (1, -1):
+            u = np.zeros(len(x))
+            for part, length, sign_ in zip(parts, lengths, sign, strict=True):
+                if sign_ == s:
+                    u[part] = x[part] / length
+            bend += np.outer(u, u)
+    return slope, bend

@@ -1,0 +1,177 @@
+"""How large λ can make a neuron: max over ‖u‖ ≤ 1 of s·Σ λ_i y_i φ(u·x_i), with a proof.
+
+That number, M_s, is what the dual of the convex program is about (wang2022 (15), (17)): for every
+λ ≥ 0, Σλ / max(M₊, M₋) is a lower bound of the optimum. Only points with λ_i > 0 matter, so the
+arrangement of these few has to be looked at, not that of all points. On a cell with signs σ the
+function is g·u, and for every z ≥ 0
+
+    max over the cell   ≤   ‖g + Σ_i z_i σ_i x_i‖,
+
+with equality for the best z. Walls with s·y_i > 0 can be left out: beyond such a wall the function
+is larger than g·u, so what g·u reaches there is counted for the next cell anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.numerics.farkas import EPS
+
+DESCENT_STEPS = 10
+"""Times d: cheap steps towards the best z, for all cells at once, before exact ones."""
+ABOVE = 1 + 1e-9
+"""What exceeds the floor by less is not counted as above it: it may be the floor itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """M_s ≤ `bound`, and where the function is large."""
+
+    bound: float
+    """Rounding errors included."""
+    directions: np.ndarray
+    """Unit vectors u, best first, where the function exceeds the floor; distinct."""
+    values: np.ndarray
+    """The function there."""
+    cells: np.ndarray
+    """Cells (rows of signs over the support) that need a z to get below the bound …"""
+    z: np.ndarray
+    """… and their z ≥ 0, one row each over the support."""
+
+
+def price(
+    X: np.ndarray,
+    c: np.ndarray,
+    alpha: float,
+    cells: np.ndarray,
+    floor: float,
+    enough: int | None = None,
+) -> Priced:
+    """Bound max Σ c_i φ(u·x_i) over the unit ball, given all cells of the rows of X.
+
+    c_i = s λ_i y_i, none of them 0. `floor` is a value that interests nobody: cells proved to stay
+    below it are not looked at further, and `bound` is at least that. The search ends when `enough`
+    cells above the floor have been found; the bound is valid all the same, but not sharp.
+    """
+    g = np.where(cells > 0, c, alpha * c) @ X
+    norms = np.linalg.norm(g, axis=1)
+    lengths = np.linalg.norm(X, axis=1)
+    steps = (len(c) + X.shape[1] + 8) * EPS
+    error = steps * float(np.abs(c) @ lengths)
+    ceiling = floor - error
+    rows = np.flatnonzero(norms > ceiling)
+    walls = _walls(X, c)
+    z, left = _descend(walls, cells[rows], g[rows], ceiling)
+    above: list[int] = []
+    for k in left.tolist():
+        z[k] = walls.best(cells[rows[k]], g[rows[k]])
+        value = np.linalg.norm(g[rows[k]] + (z[k] * cells[rows[k]]) @ X)
+        if value > max(floor * ABOVE, error):
+            above.append(k)
+        if len(above) == enough:
+            break
+    r = g[rows] + (z * cells[rows]) @ X
+    values = np.linalg.norm(r, axis=1)
+    bounds = values + error + steps * (z @ lengths)  # the sum has a larger error where z is large
+    u, found = distinct(r[above], values[above])
+    return Priced(max(floor, float(bounds.max(initial=0.0))), u, found, cells[rows], z)
+
+
+def climb(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
+    """Go up from u on the unit sphere, cell by cell, to where Σ c_i φ(u·x_i) is large."""
+    value = 0.0
+    walls = _walls(X, c)
+    for _ in range(100):
+        signs = np.where(X @ u > 0, 1, -1)
+        g = np.where(signs > 0, c, alpha * c) @ X
+        r = g + (walls.best(signs, g) * signs) @ X
+        length = float(np.linalg.norm(r))
+        if length <= value * (1 + 1e-12):
+            break
+        u, value = r / length, length
+    return u, function(X, c, alpha, u)
+
+
+def function(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
+    """Σ c_i φ(u·x_i)."""
+    t = X @ u
+    return float(c @ np.maximum(t, alpha * t))
+
+
+def best_in_cell(
+    X: np.ndarray, c: np.ndarray, alpha: float, signs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """r = g + Σ z_i σ_i x_i for the best z: the best u times its value; and the rows with z > 0."""
+    g = np.where(signs > 0, c, alpha * c) @ X
+    z = _walls(X, c).best(signs, g)
+    size = z * np.linalg.norm(X, axis=1)
+    return g + (z * signs) @ X, np.flatnonzero(size > 1e-8 * np.linalg.norm(g))
+
+
+def _descend(
+    walls: _Walls, signs: np.ndarray, g: np.ndarray, ceiling: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """For every cell a z ≥ 0 by coordinate descent; the cells left above the ceiling, worst first.
+
+    In every step the wall that helps most gets its best z, until the cell is below the ceiling.
+    """
+    z = np.zeros(signs.shape)
+    alive, r = np.arange(len(signs)), g
+    sides = signs[:, walls.rows].astype(float)
+    steps = np.zeros(sides.shape)  # z times the walls' lengths
+    for _ in range(DESCENT_STEPS * g.shape[1] if len(walls.rows) else 0):
+        above = np.linalg.norm(r, axis=1) > ceiling
+        if not above.all():
+            z[np.ix_(alive[~above], walls.rows)] = steps[~above] / walls.lengths
+            alive, r, sides, steps = alive[above], r[above], sides[above], steps[above]
+        change = np.maximum(-(r @ walls.units) * sides, -steps)
+        best = np.abs(change).argmax(axis=1)
+        where = np.arange(len(alive))
+        steps[where, best] += change[where, best]
+        r = r + (change[where, best] * sides[where, best])[:, None] * walls.units.T[best]
+    if len(walls.rows):
+        z[np.ix_(alive, walls.rows)] = steps / walls.lengths
+    return z, alive[np.argsort(-np.linalg.norm(r, axis=1))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Walls:
+    """Walls with c_i < 0."""
+
+    rows: np.ndarray
+    units: np.ndarray
+    """Their x_i divided by their lengths, as columns."""
+    lengths: np.ndarray
+    count: int
+
+    def best(self, signs: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """The z ≥ 0 on the walls that makes ‖g + Σ z_i σ_i x_i‖ smallest."""
+        from scipy.optimize import nnls
+
+        z = np.zeros(self.count)
+        if len(self.rows):
+            try:
+                z[self.rows] = nnls(self.units * signs[self.rows], -g)[0] / self.lengths
+            except RuntimeError:  # too many iterations: z = 0 is valid too
+                pass
+        return z
+
+
+def _walls(X: np.ndarray, c: np.ndarray) -> _Walls:
+    rows = np.flatnonzero(c < 0)
+    lengths = np.linalg.norm(X[rows], axis=1)
+    lengths[lengths == 0] = 1.0
+    return _Walls(rows, X[rows].T / lengths, lengths, len(c))
+
+
+def distinct(r: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows r as unit vectors, those with the largest values first, each once."""
+    order = np.argsort(-values)
+    u = r[order] / np.linalg.norm(r[order], axis=1)[:, None]
+    kept: list[int] = []
+    for k in range(len(u)):
+        if not kept or (u[kept] @ u[k]).max() < 1 - 1e-10:
+            kept.append(k)
+    return u[kept], values[order][kept]

@@ -1,0 +1,292 @@
+"""Wide networks reach a global minimum with clustered neurons: Theorem 3.3 and Theorem 6.3.
+
+The probability is that of small and well spread initial weights. From there on the theorems are
+certain, so those are hypotheses here and every single run can refute them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from tacit.data.xor import PATTERNS
+from tacit.papers.brutzkus2019.statements import _common as ours
+from tacit.papers.brutzkus2019.statements._descent import descend
+from tacit.papers.brutzkus2019.statements.clustering import four_directions, own_patterns
+from tacit.papers.brutzkus2019.statements.exploration import even_start, halves_room, signs_room
+from tacit.theorems.shared_hypotheses import by_slack
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Moment,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check
+
+
+def lateness(run: Run, unmet: list[float], most: float) -> float | None:
+    """How far the loss is from zero at the end, or by how much that was later than `most`.
+
+    `unmet` is the part of the margin that is missing at each moment. None when the run ends above
+    zero before it is due.
+    """
+    if unmet[-1] > ours.ROUNDING:
+        return unmet[-1] if run.moments[-1].time >= most else None
+    above = [m.time for m, gap in zip(run.moments, unmet, strict=True) if gap > ours.ROUNDING]
+    return max(0.0, (max(above, default=-1) + 1) / most - 1)
+
+
+def quarters_room(start: Network) -> float:
+    """How far the start is within Lemma E.2, E.15 and E.19, in units of √k."""
+    W, U = start.W[start.a > 0], start.W[start.a < 0]
+    k = len(start.a) / 2
+    w, u = ours.strongest(W), ours.strongest(U)
+    up = PATTERNS[1] @ U.T > 0  # U⁻(2), against U⁻(4)
+    positive = u % 2 == 0
+    sets = (w == 0, w == 2, u == 1, u == 3, positive & up, positive & ~up)
+    worst = max(abs(float(chosen.sum()) - k / 4) for chosen in sets)
+    return min(2 - worst / math.sqrt(k), halves_room(start))
+
+
+def time_bound(k: int, c: float) -> float:
+    """T of Theorem 3.3: four points, each below its margin at most 2(1+c)√k/(c(√k−4)) times."""
+    return 8 * (1 + c) * math.sqrt(k) / (c * (math.sqrt(k) - 4))
+
+
+def _steps_of_xor() -> Evidence:
+    k, c = 50, 0.01
+    printed, ones = 16 * math.sqrt(k) / (math.sqrt(k) - 2), np.ones(4)
+    taken = []
+    for seed in range(3):
+        case = ours.xor_case(k, c, seed)
+        assert case.start is not None and signs_room(case.start) >= 0
+        path = descend(case.start, ours.XOR_KINDS, ours.XOR_LABELS, ones, case.setting.lr, 2000)
+        taken.append(len(path) - 1)
+    words = (
+        f"With k = 50 and c_η = 0.01 descent takes {min(taken)} to {max(taken)} iterations; "
+        f"printed are at most {printed:.1f}, corrected at most {time_bound(k, c):.0f}."
+    )
+    right = printed < min(taken) and max(taken) <= time_bound(k, c)
+    return Evidence("corrected" if right else "printed", words)
+
+
+def _negative_neurons_of_xor() -> Evidence:
+    case = ours.xor_case(50, 0.01, 0)
+    assert case.start is not None
+    ones, eta = np.ones(4), case.setting.lr
+    path = descend(case.start, ours.XOR_KINDS, ours.XOR_LABELS, ones, eta, 2000)
+    sums = [np.maximum(W[a < 0] @ PATTERNS[0], 0).sum() for W, a in path]
+    most = float(max(sums)) / (50 * eta)
+    words = f"On a run with k = 50, R⁺(1) + R⁻(1) reaches {most:.2f} kη."
+    return Evidence("corrected" if 1 < most <= 2 else "printed", words)
+
+
+def _aside_of_xord() -> Evidence:
+    case = ours.xord_case(120, 1 / 410, seed=0)
+    assert case.start is not None
+    goals, eta = np.array([8.0, 1.0]), case.setting.lr
+    W, a = descend(case.start, ours.DIVERSE, ours.DIVERSE_LABELS, goals, eta, 1)[-1]
+    mine = (a > 0) & (ours.strongest(W) % 2 == 0)
+    most = float(np.abs(W[mine] @ PATTERNS[1]).sum()) / (eta * mine.sum())
+    words = f"After one iteration with k = 120, S⁻ is {most:.2f} |W⁺(1) ∪ W⁺(3)| η."
+    return Evidence("corrected" if 1 < most <= 2 else "printed", words)
+
+
+@final
+class ConvergenceXOR(Theorem):
+    """Theorem 3.3. For k > 16, after at most
+
+        T ≤ 8(1+c_η)√k / (c_η(√k−4))
+
+    iterations gradient descent is at a global minimum: y_i N(x_i) ≥ 1 for all i. There, for
+    i ∈ {1, 3} and j ∈ W_0⁺(i), the angle between w_T and x_i is at most
+    arccos((1−2c_η)/(1+c_η)); likewise for u with i ∈ {2, 4}. Here η = c_η/k. Probability:
+    1 − √(2k/π)e^{−8k} − 8e⁻⁸, that of `start_within_a_step` and `explored`.
+    """
+
+    id = "brutzkus2019:thm3.3"
+    source = Source(ours.KEY, "Theorem 3.3")
+    summary = "A wide network learns XOR, and its neurons gather around the four points."
+    needs = "descent"
+    tolerance = 1e-9
+    invariances = frozenset({"order"})
+    errata = (
+        Erratum("T ≤ 16√k/(√k−2).", "T ≤ 8(1+c_η)√k/(c_η(√k−4)), with η = c_η/k.", _steps_of_xor),
+        Erratum(
+            "Lemma B.4: R⁺(1) + R⁻(1) ≤ kη.",
+            "R⁺(1) + R⁻(1) ≤ 2kη, because ‖x_i‖² = 2; S⁺(1) grows by 2η|W_0⁺(1)| for that.",
+            _negative_neurons_of_xor,
+        ),
+    )
+
+    def example(self) -> Case:
+        return ours.xor_case(25, 0.1, seed=0)
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = ours.xor_case(25, 0.1, seed=0)
+        assert case.start is not None
+        W = case.start.W.copy()
+        W[:25] = np.abs(W[:25])  # all w look towards x₁, none towards x₃
+        return Case(case.data, case.setting, Network(W, case.start.a)), "explored"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        k, start = ours.half(case), ours.start_of(case, run)
+        room = None if start is None else signs_room(start)
+        return (
+            *ours.xor_network(case),
+            *ours.xor_training(case),
+            by_slack(
+                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
+            ),
+            ours.start_within_a_step(case, run, "Lemma B.2"),
+            ours.explored(room, 1 - 8 * math.exp(-8), "Lemma 3.1"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        k, c = ours.half(case), ours.c_eta(case)
+        most, angle = time_bound(k, c), math.acos((1 - 2 * c) / (1 + c))
+        words = (
+            f"After at most {math.floor(most)} iterations all four margins are at least 1, and "
+            f"every neuron is within {math.degrees(angle):.0f}° of one of the four points."
+        )
+        return Prediction(words, {"iterations": most, "angle": angle}, four_directions())
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        assert run is not None
+        networks = [moment.network for moment in run.moments]
+        q = [ours.XOR_LABELS * ours.outputs(net, ours.XOR_KINDS) for net in networks]
+        late = lateness(run, [max(1 - float(m.min()), 0.0) for m in q], _most(prediction))
+        if late is None:
+            return None
+        turned = ours.angles(run.end.W, PATTERNS[own_patterns(run.start)])
+        return max(late, float(turned.max()) / prediction.values["angle"] - 1, 0.0)
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        """Every neuron at its point, as long as it must be."""
+        start = case.start or even_start(case)
+        own = own_patterns(start)
+        length = 0.5 / np.bincount(own, minlength=4).min()
+        end = Network(length * PATTERNS[own], start.a)
+        return _by_hand(start, end, length / case.setting.lr, _most(prediction))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return _words(residual, self.tolerance, prediction)
+
+
+@final
+class ConvergenceXORD(Theorem):
+    """Theorem 6.3. For k ≥ 120, c_η ≤ 1/410, γ ≥ 8 and diverse points, after
+
+        T ≥ 28(γ+1+8c_η)/c_η
+
+    iterations gradient descent is at a global minimum of (4), and sign N(x) = f*(x) for all
+    x ∈ {±1}^{2d}. There, for i ∈ {1, 3} and j ∈ W_0⁺(i), the angle between w_T and p_i is at most
+    arccos((γ−1−2c_η)/(γ−1+c_η)). Probability: 1 − c − 16e⁻⁸, that of `start_within_a_step` and
+    `explored`.
+    """
+
+    id = "brutzkus2019:thm6.3"
+    source = Source(ours.KEY, "Theorem 6.3")
+    summary = (
+        "A wide convolutional network that learns from diverse XORD points alone (they have all "
+        "the patterns their label allows) is right on all others too."
+    )
+    needs = "descent"
+    tolerance = 1e-9
+    invariances = frozenset({"order"})
+    errata = (
+        Erratum(
+            "Lemma E.8: S⁻ ≤ |W⁺(1) ∪ W⁺(3)| η, and so for P⁺ and P⁻.",
+            "S⁻ ≤ 2 |W⁺(1) ∪ W⁺(3)| η, because ‖p_i‖² = 2.",
+            _aside_of_xord,
+        ),
+    )
+
+    def example(self) -> Case:
+        return ours.xord_case(120, 1 / 410, seed=0)
+
+    def counterexample(self) -> tuple[Case, str]:
+        return ours.xord_case(120, 1 / 410, confidence=4.0, seed=0), "hinge"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        k, start = ours.half(case), ours.start_of(case, run)
+        room = None if start is None else quarters_room(start)
+        return (
+            *ours.conv_network(case),
+            *ours.xord_training(case, 1 / 410, 8),
+            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
+            ours.start_within_a_step(case, run, "Lemma E.3"),
+            ours.explored(room, 1 - 16 * math.exp(-8), "Lemma E.2, E.15, E.19"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        c, gamma = ours.c_eta(case), ours.confidence(case)
+        most = 28 * (gamma + 1 + 8 * c) / c
+        angle = math.acos((gamma - 1 - 2 * c) / (gamma - 1 + c))
+        words = (
+            f"After at most {math.floor(most)} iterations the loss is zero and the network is "
+            "right on every point there is; filters that began near (1, 1) or (−1, −1) are within "
+            f"{math.degrees(angle):.1f}° of it."
+        )
+        values = {"iterations": most, "angle": angle, "confidence": gamma}
+        return Prediction(words, values, four_directions()[:2])
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        assert run is not None
+        goals = np.array([prediction.values["confidence"], 1.0])
+        unmet = []
+        for moment in run.moments:
+            q = ours.DIVERSE_LABELS * ours.outputs(moment.network, ours.DIVERSE)
+            unmet.append(max(float((1 - q / goals).max()), 0.0))
+        late = lateness(run, unmet, _most(prediction))
+        if late is None:
+            return None
+        here = ours.KINDS.sum(axis=1) <= case.data.d // 2
+        errors = ours.wrong(run.end, ours.KINDS[here], ours.KIND_LABELS[here]).mean()
+        own = ours.strongest(run.start.W)
+        mine = (run.start.a > 0) & (own % 2 == 0)
+        turned = ours.angles(run.end.W[mine], PATTERNS[own[mine]]).max(initial=0.0)
+        return max(late, float(errors), float(turned) / prediction.values["angle"] - 1, 0.0)
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        """w near p₁ or p₃ at its pattern, the other w zero, u at p₂ or p₄."""
+        start, k = case.start or even_start(case), ours.half(case)
+        own, positive = ours.strongest(start.W), start.a > 0
+        mine = positive & (own % 2 == 0)
+        aside = np.where(start.W @ PATTERNS[1] > 0, 1, 3)
+        low = 0.5 / k
+        high = (prediction.values["confidence"] + 1) / (2 * mine.sum())
+        W = np.where(mine[:, None], high * PATTERNS[own], 0.0)
+        W = np.where(positive[:, None], W, low * PATTERNS[aside])
+        return _by_hand(start, Network(W, start.a), high / case.setting.lr, _most(prediction))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return _words(residual, self.tolerance, prediction)
+
+
+def _most(prediction: Prediction) -> float:
+    return float(prediction.values["iterations"])
+
+
+def _by_hand(start: Network, end: Network, taken: float, most: float) -> Run:
+    """There after `taken` iterations, and there to stay."""
+    times = (math.ceil(taken), math.ceil(most))
+    later = tuple(Moment(time, -math.inf, end) for time in times)
+    return Run((Moment(0, 0.0, start), *later), outcome="done")
+
+
+def _words(residual: float, tolerance: float, prediction: Prediction) -> str:
+    most = math.floor(_most(prediction))
+    if residual <= tolerance:
+        return f"The loss is zero in time (at most {most} iterations), and the end is as promised."
+    return (
+        f"The loss, the time (at most {most} iterations), the errors or the angles miss what is "
+        f"promised by {residual:.2g} of it."
+    )

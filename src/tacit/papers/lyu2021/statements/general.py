@@ -1,0 +1,160 @@
+"""Theorem B.19: one neuron on the right side is enough for the loss to vanish."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from tacit.data import load
+from tacit.numerics.least_squares import nnls
+from tacit.papers.lyu2021.statements._outputs import margin
+from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
+from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of
+from tacit.theorems.shared_hypotheses import neuron_sizes, undecided
+from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
+from tacit.values import Check
+
+MOST_ENTRIES = 1e7
+"""Entries of X, times neurons, up to which the best separator for every neuron is found."""
+
+
+def too_many(case: Case, network: Network) -> bool:
+    """Whether there are too many points and neurons to try every separator."""
+    return case.data.X.size * len(network.a) > MOST_ENTRIES
+
+
+def head_starts(network: Network, case: Case) -> np.ndarray:
+    """For every neuron max over separators w* of ⟨w_k, w*⟩² − max(‖w_k‖² − a_k², 0), over ‖θ_k‖².
+
+    Where it is positive the condition of Theorem B.19 holds for some unit w*. In the closed cone of
+    separators the best w* for s_k w_k is along its projection P onto the cone, and their product is
+    ‖P‖; P is what non-negative least squares over the rows −y_i x_i leaves of s_k w_k. A neuron
+    with P = 0 has no such w*, which counts as −1. Where that is too much work, w* is the max-margin
+    separator, and another may do better.
+    """
+    Z = -(case.data.y[:, None] * case.data.X).T
+    found = np.full(len(network.a), -1.0)
+    squares = neuron_sizes(network) ** 2
+    for k, (w, a) in enumerate(zip(network.W, network.a, strict=True)):
+        if a == 0 or squares[k] == 0:
+            continue
+        if too_many(case, network):
+            left = float(np.sign(a) * w @ case.view.margin.direction)
+        else:
+            left = nnls(Z, np.sign(a) * w, most_steps=100 * Z.shape[1])[1]
+        if left > 1e-9 * np.linalg.norm(w):
+            found[k] = (left**2 - max(w @ w - a**2, 0.0)) / squares[k]
+    return found
+
+
+@final
+class TheoremB19(Theorem):
+    """Theorem B.19: convergence that can be foretold.
+
+    On linearly separable data, if a neuron k and a unit separator w* (all y_i⟨w*, x_i⟩ > 0) satisfy
+    at the start
+
+        sgn(a_k) ⟨w_k, w*⟩ > 0   and   ⟨w_k, w*⟩² > ‖w_k‖² − a_k²,
+
+    then a_k(t) ≠ 0 for all t, L → 0 and ‖θ‖ → ∞. The proof gives more, which is checked too:
+    a_k(t)² never falls below c = a_k² − ‖w_k‖² + ⟨w_k, w*⟩² at the start.
+    """
+
+    id = "lyu2021:thmB.19"
+    source = Source("lyu2021", "Theorem B.19")
+    summary = (
+        "If one neuron starts on the right side of a separator, with an output weight that is not "
+        "too small, the loss goes to zero, however the others start."
+    )
+    needs = "path"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        """One good neuron among three that start on the wrong side."""
+        data = load("linear:n=14,d=4,margin=0.1,seed=2")
+        right = (data.y @ data.X) / np.linalg.norm(data.y @ data.X)
+        W = 0.1 * np.array([right, -right, -right, right])
+        a = np.array([0.1, 0.1, 0.1, -0.1])
+        return Case(data, flow_setting("leaky:0.5", 4), Network(W, a))
+
+    def counterexample(self) -> tuple[Case, str]:
+        """The same without the good neuron."""
+        case = self.example()
+        assert case.start is not None
+        start = Network(case.start.W[1:], case.start.a[1:])
+        return Case(case.data, flow_setting("leaky:0.5", 3), start), "head_start"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return (
+            *network_checks(case),
+            *flow_checks(case),
+            case.data_check("linearly_separable", "Assumption 3.2"),
+            _head_start(started(case, run)),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        if case.start is None:
+            return Prediction("The loss goes to 0 and the weights grow without bound.")
+        good = np.flatnonzero(head_starts(case.start, case) > 0)
+        one = len(good) == 1
+        return Prediction(
+            f"The loss goes to 0 because {len(good)} of {len(case.start.a)} neurons "
+            f"{'starts' if one else 'start'} on the right side; {'its' if one else 'their'} output "
+            f"{'weight never changes its sign' if one else 'weights never change their signs'}.",
+            {"neurons": good},
+        )
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """What is left of the loss, and by what share a good neuron's a_k² falls below c.
+
+        The loss goes to 0 when the limit separates the data; where there is no limit, the last loss
+        is compared with the first.
+        """
+        assert run is not None
+        if run.limit is not None:
+            left = 0.0 if margin(run.limit, case) > 0 else 1.0
+        else:
+            left = math.exp(min(run.moments[-1].log_loss - run.moments[0].log_loss, 0.0))
+        starts = head_starts(run.start, case)
+        good = np.flatnonzero(starts > 0)
+        sign = np.sign(run.start.a[good])
+        room = run.start.a[good] ** 2 - (run.start.W[good] ** 2).sum(axis=1)
+        c = starts[good] * neuron_sizes(run.start)[good] ** 2 + np.maximum(room, 0.0)
+        for moment in run.moments:
+            below = 1 - np.maximum(sign * moment.network.a[good], 0.0) ** 2 / c
+            left = max(left, float(below.max(initial=0.0)))
+        return left
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        """The good neurons grow along the separator; the others stay."""
+        assert case.start is not None
+        good = np.flatnonzero(head_starts(case.start, case) > 0)
+        grown = Network(np.zeros_like(case.start.W), np.zeros_like(case.start.a))
+        grown.a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
+        grown.W[good] = np.outer(grown.a[good], case.view.margin.direction)
+        moments = (Moment(-math.inf, 0.0, case.start), Moment(10.0, -100.0, grown))
+        return Run(moments, grown)
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        assert run is not None
+        log10_loss = run.moments[-1].log_loss / math.log(10)
+        if residual <= self.tolerance:
+            return f"The loss reached 10^({log10_loss:.0f}); no neuron lost its head start."
+        return (
+            f"The loss is 10^({log10_loss:.2g}), or a neuron lost its head start; the residual is "
+            f"{residual:.1e}."
+        )
+
+
+def _head_start(case: Case) -> Check:
+    """Some neuron satisfies the condition of the theorem."""
+    if case.start is None or not spoken_of(case):
+        return undecided("head_start", "Theorem B.19", "the initial weights have not been drawn")
+    best = float(head_starts(case.start, case).max())
+    note = "max over neurons and separators of (⟨w_k, w*⟩² − max(‖w_k‖² − a_k², 0))/‖θ_k‖²"
+    if best <= 0 and too_many(case, case.start):
+        return undecided("head_start", "Theorem B.19", f"{note}: not for the max-margin separator")
+    return Check("head_start", best > 0, best, "Theorem B.19", note)

@@ -1,0 +1,214 @@
+"""What every KKT point of the max-margin problem is like: Lemma B.9 and Lemma F.3."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import final
+
+import numpy as np
+
+from tacit.certificates import two_layer_kkt
+from tacit.data import load
+from tacit.numerics.max_margin import max_margin
+from tacit.papers.lyu2021.statements._outputs import ended
+from tacit.papers.lyu2021.statements._symmetric import symmetric_checks
+from tacit.theorems.shared_hypotheses import (
+    both_layers,
+    by_slack,
+    of_the_path,
+    two_classes,
+    two_layer,
+    undecided,
+)
+from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
+from tacit.values import Check, Setting
+
+KKT = 1e-6
+"""Residuals of the KKT conditions up to this are those of a KKT point."""
+
+
+def spoken_of(case: Case) -> bool:
+    """A two-layer net and two classes: other hypotheses say so when it is not."""
+    return case.data.binary and case.setting.model == "two_layer"
+
+
+def kkt_direction(case: Case, run: Run | None, place: str) -> Check:
+    """The run leads to a network along a KKT-margin direction (Definition B.8)."""
+    name = "kkt_direction"
+    if run is None or not run.moments:
+        return of_the_path(name, place)
+    if not case.both:
+        return undecided(name, place, "not looked at: the first layer only is trained")
+    if not spoken_of(case) or not run.end.W.any():
+        return undecided(name, place, "there is no such network")
+    found = two_layer_kkt(*run.end, case.data.X, case.data.y, case.alpha, boundary=KKT)
+    if found.feasibility > 0:
+        return Check(name, False, -found.feasibility, place, "it does not fit every label")
+    residual = max(found.stationarity, found.complementarity)
+    if residual > KKT and run.limit is None:
+        note = f"the limit is not known; at the last network the KKT residual is {residual:.1e}"
+        return undecided(name, place, note)
+    return by_slack(name, KKT - residual, place, f"the KKT residual is {residual:.1e}")
+
+
+def flow_setting(activation: str, width: int, init: str | None = None) -> Setting:
+    """Gradient flow on both layers."""
+    return Setting(activation=activation, train="both", width=width, init=init, rule="flow")
+
+
+@final
+class LemmaB9(Theorem):
+    """Lemma B.9: at a KKT point both layers weigh the same.
+
+    If θ = (w_1, …, w_m, a_1, …, a_m) is along a KKT-margin direction of a two-layer Leaky ReLU
+    network, then |a_k| = ‖w_k‖ for all k. Its proof holds for ReLU too: w_k·(first condition of
+    Definition B.8) and a_k·(second condition) have the same right side.
+    """
+
+    id = "lyu2021:lemmaB.9"
+    source = Source("lyu2021", "Lemma B.9")
+    summary = "Where the max-margin conditions hold, every neuron has |a| = ‖w‖."
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        """A start that is far from balanced: the balance is the limit's, not the start's."""
+        W = np.array([[0.3, 0.1], [-0.2, 0.4], [0.1, -0.3]])
+        start = Network(W, np.array([0.8, -0.9, 1.0]))
+        setting = flow_setting("leaky:0.5", 3)
+        return Case(load("linear:n=8,d=2,margin=0.3,seed=1"), setting, start)
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        return dataclasses.replace(
+            case, setting=dataclasses.replace(case.setting, train="first"), _properties={}
+        ), "both_layers"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return (
+            two_classes(case, "§3.2"),
+            two_layer(case, "§3.2"),
+            both_layers(case, "§3.2"),
+            kkt_direction(case, run, "Lemma B.9"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        return Prediction("In the limit |a_k| = ‖w_k‖ for every neuron.")
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """max_k ||a_k| − ‖w_k‖| over the largest of all these numbers."""
+        assert run is not None
+        a, sizes = np.abs(run.end.a), np.linalg.norm(run.end.W, axis=1)
+        largest = max(a.max(), sizes.max())
+        return float(np.abs(a - sizes).max() / largest) if largest > 0 else None
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        W = np.random.default_rng(0).normal(size=(case.setting.width, case.data.d))
+        return ended(Network(W, np.linalg.norm(W, axis=1) * (-1.0) ** np.arange(len(W))))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual == 0:
+            return "In the limit |a_k| = ‖w_k‖ for every neuron, to the last digit."
+        return f"|a_k| and ‖w_k‖ differ by at most {residual:.1e} of the largest of them."
+
+
+@final
+class LemmaF3(Theorem):
+    """Lemma F.3: the three KKT directions of two neurons on symmetric data.
+
+    On linearly separable symmetric data, if θ = (w_1, w_2, a_1, a_2) with ‖θ‖ = 1, a_1 ≥ 0 ≥ a_2 is
+    a KKT-margin direction of the Leaky ReLU net of width 2, it is one of
+
+        ½(w*, −w*, 1, −1),   (w*, 0, 1, 0)/√2,   (0, −w*, 0, −1)/√2,
+
+    with w* the max-margin separator, of margin γ*. Their margins are (1+α)γ*/4, αγ*/2 and αγ*/2.
+    """
+
+    id = "lyu2021:lemmaF.3"
+    source = Source("lyu2021", "Lemma F.3")
+    summary = (
+        "On symmetric data two neurons of opposite sign can end in three ways only: "
+        "both along the max-margin separator, or one of them alone."
+    )
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        W = 1e-3 * np.array([[0.8, 0.6], [-0.28, 0.96]])
+        start = Network(W, 1e-3 * np.array([1.0, -1.0]))
+        data = load("symmetric:n=12,d=2,margin=0.2,seed=3")
+        return Case(data, flow_setting("leaky:0.5", 2), start)
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        return Case(load("linear:n=12,d=2,margin=0.2,seed=3"), case.setting, case.start), (
+            "symmetric"
+        )
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return (
+            *symmetric_checks(case),
+            width_is(case, 2, "Lemma F.3"),
+            _opposite_signs(run, "Lemma F.3"),
+            kkt_direction(case, run, "Lemma F.3"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        found = max_margin(case.data.y[:, None] * case.data.X)
+        both, one = (1 + case.alpha) / 4 * found.lower, case.alpha / 2 * found.lower
+        return Prediction(
+            f"Both neurons end along ±w*, the max-margin separator, with margin {both:.4g}, or one "
+            f"of them does and the other dies out, with margin {one:.4g}.",
+            {"w": found.direction, "margins": np.array([both, one, one])},
+        )
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """Distance of θ/‖θ‖ from the nearest of the three directions."""
+        assert run is not None
+        return float(_distances(prediction.values["w"], run.end).min())
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        w = prediction.values["w"]
+        return ended(Network(0.5 * np.array([w, -w]), 0.5 * np.array([1.0, -1.0])))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        assert run is not None
+        j = int(_distances(prediction.values["w"], run.end).argmin())
+        which = ("½(w*, −w*, 1, −1)", "(w*, 0, 1, 0)/√2", "(0, −w*, 0, −1)/√2")[j]
+        return f"The direction is {residual:.1e} away from {which}."
+
+
+def three_directions(w: np.ndarray) -> tuple[Network, ...]:
+    """Of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
+    alone, none = w / np.sqrt(2), np.zeros_like(w)
+    return (
+        Network(0.5 * np.array([w, -w]), np.array([0.5, -0.5])),
+        Network(np.array([alone, none]), np.array([1 / np.sqrt(2), 0.0])),
+        Network(np.array([none, -alone]), np.array([0.0, -1 / np.sqrt(2)])),
+    )
+
+
+def _distances(w: np.ndarray, network: Network) -> np.ndarray:
+    order = np.argsort(-network.a, kind="stable")
+    theta = np.column_stack([network.W, network.a])[order]
+    theta = theta / (np.linalg.norm(theta) or 1.0)
+    return np.array(
+        [np.linalg.norm(theta - np.column_stack([W, a])) for W, a in three_directions(w)]
+    )
+
+
+def width_is(case: Case, wanted: int, place: str) -> Check:
+    width = case.setting.width if case.start is None else len(case.start.a)
+    note = f"the width is {width}; it must be {wanted}"
+    return by_slack(f"width_{wanted}", -abs(width - wanted), place, note)
+
+
+def _opposite_signs(run: Run | None, place: str) -> Check:
+    """a_1 ≥ 0 ≥ a_2 in the limit."""
+    if run is None or not run.moments:
+        return of_the_path("opposite_signs", place)
+    a = run.end.a / max(np.abs(run.end.a).max(), 1e-300)
+    slack = min(float(a.max()), -float(a.min()))
+    return by_slack("opposite_signs", slack, place, "min(max a, −min a) / max|a|")

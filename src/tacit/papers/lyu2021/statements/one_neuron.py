@@ -1,0 +1,141 @@
+"""One Leaky ReLU alone: its only KKT point (Lemma A.4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from tacit.certificates import two_layer_kkt
+from tacit.data import load
+from tacit.numerics.least_squares import nnls
+from tacit.numerics.paper_margins import ScaledMargin, scaled_margin
+from tacit.papers.lyu2021.statements._symmetric import network_checks
+from tacit.theorems.shared_hypotheses import by_slack
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check, Dataset, Setting
+
+Sign = Literal[1, -1]
+
+
+def best_neuron(case: Case, sign: Sign) -> ScaledMargin:
+    """w⁺ and γ⁺, or w⁻ and γ⁻."""
+    return scaled_margin(case.data.X, case.data.y, case.alpha, sign)
+
+
+def one_neuron(w: np.ndarray, sign: Sign) -> Network:
+    """½ φ(w·x), or −½ φ(−w·x), of unit norm."""
+    return Network(sign * w[None] / math.sqrt(2), np.array([sign / math.sqrt(2)]))
+
+
+def split(w: np.ndarray, sign: Sign, start: Network | None) -> Network:
+    """The same spread over the neurons of that sign; the others are zero."""
+    if start is None:
+        return one_neuron(w, sign)
+    mine = sign * start.a > 0
+    share = np.where(mine, np.abs(start.a), 0.0)
+    share = share / np.linalg.norm(share)
+    return Network(
+        np.outer(share, one_neuron(w, sign).W[0]), share * one_neuron(w, sign).a[0] + 0.0
+    )
+
+
+def hinted_case(call: str = "n=4,d=2", alpha: float = 0.5, size: float = 1e-8) -> Case:
+    """Hinted data, and a balanced start of three neurons of both signs."""
+    data = load(f"hinted:{call},alpha={alpha}")
+    W = size * np.random.default_rng(0).normal(size=(3, data.d))
+    a = np.array([1.0, -1.0, 1.0]) * np.linalg.norm(W, axis=1)
+    setting = Setting(
+        activation=f"leaky:{alpha}", width=3, init=f"balanced_gaussian:{size:g}", rule="flow"
+    )
+    return Case(data, setting, Network(W, a))
+
+
+class LemmaA4(Theorem):
+    """Lemma A.4: a single neuron with a₁ ≥ 0 has one KKT direction, (w⁺, 1)/√2.
+
+    For m = 1, if θ = (w₁, a₁) of unit norm is a KKT-margin direction with a₁ ≥ 0, then
+    θ = (w⁺/√2, 1/√2), and it attains the widest margin of such networks, ½γ⁺. The constraints
+    a φ(w·x_i) y_i ≥ 1 are linear then: y_i aw·x⁺_i ≥ 1.
+    """
+
+    id = "lyu2021:lemmaA.4"
+    source = Source("lyu2021", "Lemma A.4")
+    summary = (
+        "A single neuron with positive output weight has only one KKT point, the max-margin "
+        "separator of the points scaled for it."
+    )
+    needs = "data"
+    tolerance = 1e-7
+
+    def example(self) -> Case:
+        data = load("linear:n=12,d=3,seed=2")
+        return Case(data, Setting(activation="leaky:0.3", width=1, rule="flow"))
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        y = case.data.y.copy()
+        y[0] = -y[0]
+        data = Dataset(np.vstack([case.data.X, case.data.X[:1]]), np.append(case.data.y, y[0]))
+        return replace(case, data=data, _properties={}), "linearly_separable"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        m = case.setting.width
+        return (
+            *network_checks(case),
+            by_slack("width_1", -abs(m - 1), "Lemma A.4", f"m is {m}; it must be 1"),
+            case.data_check("linearly_separable", "Assumption 3.2"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        best = best_neuron(case, 1)
+        words = (
+            "A neuron with positive output weight has one KKT point, the max-margin separator w⁺ "
+            f"of the scaled points, of margin ½γ⁺ = {best.lower / 2:.6g}."
+        )
+        return Prediction(words, {"w": best.w, "margin": best.lower / 2}, ((1, best.w),))
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """Distance from the solution of the KKT system by non-negative least squares, and the KKT
+        residual of the predicted network."""
+        X, y = case.data.X, case.data.y
+        Z = np.where(y > 0, 1.0, case.alpha)[:, None] * y[:, None] * X
+        Z = Z / np.linalg.norm(Z, axis=1).max()
+        rows, goal = np.vstack([Z.T, np.ones(len(Z))]), np.append(np.zeros(X.shape[1]), 1.0)
+        left = rows @ nnls(rows, goal)[0] - goal
+        w = left[:-1] / np.linalg.norm(left[:-1])  # the only KKT point of a linear problem
+        net = one_neuron(prediction.values["w"], 1)
+        kkt = two_layer_kkt(net.W, net.a, X, y, case.alpha)
+        off = abs(kkt.margin / prediction.values["margin"] - 1)
+        apart = float(np.linalg.norm(w - prediction.values["w"]))
+        return max(apart, off, kkt.stationarity, kkt.complementarity)
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return f"The KKT system, solved in another way, has the same solution up to {residual:.1e}."
+
+    @staticmethod
+    def _other_sign() -> Evidence:
+        case = hinted_case()
+        case = replace(case, data=Dataset(case.data.X, -case.data.y), _properties={})
+        plus, minus = (best_neuron(case, s).lower / 2 for s in (1, -1))
+        words = f"½γ⁺ = {plus:.6g}, but a neuron with a < 0 has margin ½γ⁻ = {minus:.6g}."
+        return Evidence("corrected" if minus > plus * 1.001 else "printed", words)
+
+    errata = (
+        Erratum(
+            "it attains the global max margin ½γ⁺",
+            "it attains the widest margin of neurons with a₁ ≥ 0; one with a₁ < 0 may have more",
+            _other_sign,
+        ),
+    )

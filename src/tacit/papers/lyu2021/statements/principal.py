@@ -1,0 +1,304 @@
+"""Data with a principal direction: from a small start one Leaky ReLU survives (App. A)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tacit.numerics.convex_program import optimum
+from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end
+from tacit.papers.lyu2021.statements._symmetric import (
+    flow_checks,
+    network_checks,
+    non_branching,
+    started,
+)
+from tacit.papers.lyu2021.statements.multipliers import weaker_at_multipliers
+from tacit.papers.lyu2021.statements.one_neuron import (
+    Sign,
+    best_neuron,
+    hinted_case,
+    one_neuron,
+    split,
+)
+from tacit.theorems.shared_hypotheses import (
+    LARGE,
+    SMALL,
+    balanced,
+    by_slack,
+    neuron_sizes,
+    small_start,
+    undecided,
+)
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check, Dataset
+
+
+class Pulls(NamedTuple):
+    """µ⁺ and µ⁻ (6): twice the drift of small neurons on the two sides of the data."""
+
+    plus: np.ndarray
+    minus: np.ndarray
+
+    def of(self, sign: int) -> np.ndarray:
+        return self.plus if sign > 0 else self.minus
+
+
+def pulls(case: Case) -> Pulls:
+    Z, positive = case.data.y[:, None] * case.data.X, (case.data.y > 0)[:, None]
+    plus = np.where(positive, Z, case.alpha * Z).mean(axis=0)
+    return Pulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
+
+
+def small_enough(case: Case, sign: Sign, place: str) -> Check:
+    """Neurons of the other sign must still be small when those of this one are of size one.
+
+    While these grow from σ to 1, the others grow from σ to σ^κ, κ = 1 − ‖µ⁻‖/‖µ⁺‖ (Lemma G.5).
+    Where the weights are known, either sign has a σ of its own; a neuron near the ray from which it
+    cannot grow starts from less, in proportion to its distance.
+    """
+    name = "negative_stay_small" if sign > 0 else "positive_stay_small"
+    plain = small_start(case, place)
+    found = pulls(case)
+    own, other = (float(np.linalg.norm(pull)) for pull in (found.of(sign), found.of(-sign)))
+    if plain.slack is None or not other < own:
+        note = plain.note if plain.slack is None else "κ is not > 0"
+        return undecided(name, place, note)
+    kappa, size = 1 - other / own, SMALL - plain.slack
+    left = size**kappa
+    if case.start is not None:
+        longest = float(np.linalg.norm(case.data.X, axis=1).max())
+        sizes = neuron_sizes(case.start) * longest
+        mine = sign * case.start.a > 0
+        off = np.sqrt((1 - _along_the_ray(case, case.start)) / 2)
+        grows = float((sizes * off)[mine].max(initial=1e-300))
+        others = float(sizes[~mine].max(initial=0.0)) / grows ** (1 - kappa)
+        left = max(size, others) if mine.any() else size
+    holds = True if left <= SMALL else False if size >= LARGE else None
+    note = (
+        f"‖θ_k‖ max‖x_i‖ is up to {size:.1e} and κ = {kappa:.2g}: the other sign comes to about "
+        f'{left:.1e}; "sufficiently small" is read as at most {SMALL:g}'
+    )
+    return Check(name, holds, SMALL - left, place, note)
+
+
+def _along_the_ray(case: Case, start: Network) -> np.ndarray:
+    """Cosines of w_k with −µ⁻ (a_k > 0) or µ⁺ (a_k < 0), along which it shrinks to 0 for ever."""
+    found = pulls(case)
+    rays = np.where((start.a > 0)[:, None], -found.minus, found.plus)
+    sizes = np.linalg.norm(start.W, axis=1) * np.linalg.norm(rays, axis=1)
+    return np.minimum((start.W * rays).sum(axis=1) / np.maximum(sizes, 1e-300), 1.0)
+
+
+def some_of_sign(case: Case, sign: Sign, place: str) -> Check:
+    """The event of probability 1 − 2^(−m)."""
+    name = "some_positive" if sign > 0 else "some_negative"
+    if case.start is None:
+        odds = 1 - 2.0**-case.setting.width
+        note = f"the initial weights have not been drawn; random signs do with probability {odds}"
+        return undecided(name, place, note)
+    number = int((sign * case.start.a > 0).sum())
+    return by_slack(name, number - 1, place, f"{number} neurons")
+
+
+def off_the_ray(case: Case, place: str) -> Check:
+    """No neuron is where it would shrink to 0 for ever; the slack is 1 − the largest cosine."""
+    if case.start is None:
+        return undecided("off_the_ray", place, "the initial weights have not been drawn")
+    slack = float(1 - _along_the_ray(case, case.start).max())
+    note = "1 − the largest cosine with the ray on which it would shrink to 0"
+    return by_slack("off_the_ray", slack - 1e-14, place, note, strict=True)
+
+
+def _of_the_data(case: Case, assumptions: tuple[str, str], sign: Sign) -> tuple[Check, ...]:
+    """The last two take seconds on large data, so they are asked last, if at all.
+
+    The very last is what the proof of Theorem G.11 needs, which A.5 (A.9) does not give.
+    """
+    last = "proof of Theorem G.11"
+    names = ["linearly_separable", *(f"lyu2021:assumption{one}" for one in ("A.2", *assumptions))]
+    places = [f"Assumption {one}" for one in ("3.2", "A.2", *assumptions)]
+    first = [case.data_check(*one) for one in zip(names[:3], places[:3], strict=True)]
+    if any(check.holds is False for check in first):
+        why = "not looked at: another one fails"
+        left = undecided(names[3], places[3], why), undecided("weaker_at_multipliers", last, why)
+        return *first, *left
+    return (
+        *first,
+        case.data_check(names[3], places[3]),
+        weaker_at_multipliers(case, sign, last),
+    )
+
+
+def start_checks(case: Case, sign: Sign, run: Run | None, place: str) -> tuple[Check, ...]:
+    return (
+        balanced(case, "§6"),
+        some_of_sign(case, sign, place),
+        off_the_ray(case, "Lemma G.4"),
+        small_enough(case, sign, place),
+        non_branching(run, "Assumption A.6"),
+    )
+
+
+class _OneSurvives(Theorem):
+    """Theorems A.7 and A.10, which differ by a sign."""
+
+    sign: ClassVar[Sign]
+    assumptions: ClassVar[tuple[str, str]]
+    """A.3 and A.5, or A.8 and A.9."""
+
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    @abstractmethod
+    def example(self) -> Case: ...
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        case, place = started(case, run), self.source.place
+        return (
+            *network_checks(case),
+            *_of_the_data(case, self.assumptions, self.sign),
+            *flow_checks(case),
+            *start_checks(case, self.sign, run, place),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        best = best_neuron(case, self.sign)
+        values = {
+            "w": best.w,
+            "margin": best.lower / 2,
+            "probability": 1 - 2.0**-case.setting.width,
+        }
+        name = "½ φ(w⁺·x)" if self.sign > 0 else "−½ φ(−w⁻·x)"
+        words = (
+            f"Only neurons with {'positive' if self.sign > 0 else 'negative'} output weight "
+            f"survive, all in one direction: at unit norm the limit is {name}, of margin "
+            f"{values['margin']:.6g}, whose decision boundary is linear."
+        )
+        return Prediction(words, values, ((self.sign, self.sign * best.w),))
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        end = known_end(run)
+        wanted = one_neuron(prediction.values["w"], self.sign)
+        return None if end is None else difference(end, wanted, case)
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+        return ended(split(prediction.values["w"], self.sign, case.start))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return (
+            f"At unit norm the limit differs from one Leaky ReLU by at most {residual:.1e} of it."
+        )
+
+
+class TheoremA7(_OneSurvives):
+    """Theorem A.7: where ‖µ⁺‖ > ‖µ⁻‖ the flow from a small start ends in ½ φ(w⁺·x).
+
+    With Assumptions 3.2, A.2, A.3, A.5 and A.6 and balanced θ₀ = σ θ̄₀, a_k = ±‖w_k‖ with random
+    signs: with probability 1 − 2^(−m), for all small σ, f(x)/‖θ‖² → ½ φ(w⁺·x). The event is that
+    some a_k is positive.
+    """
+
+    id = "lyu2021:thmA.7"
+    source = Source("lyu2021", "Theorem A.7")
+    summary = (
+        "Where the data has a principal direction and pulls harder on positive neurons, gradient "
+        "flow from a small start keeps those only and ends as a single Leaky ReLU."
+    )
+    sign = 1
+    assumptions = ("A.3", "A.5")
+
+    def example(self) -> Case:
+        return hinted_case()
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        assert case.start is not None
+        return replace(case, start=Network(case.start.W, -np.abs(case.start.a))), "some_positive"
+
+    @staticmethod
+    def _rays() -> Evidence:
+        """∇G at −µ⁻, from its definition, for the mean of the logistic losses."""
+        case = hinted_case()
+        X, y = case.data.X, case.data.y
+        cosines = []
+        for sign in (1, -1):
+            w = sign * pulls(case).minus
+            g = (y * np.where(X @ w > 0, 1.0, case.alpha)) @ X
+            cosines.append(float(g @ w / np.linalg.norm(g) / np.linalg.norm(w)))
+        words = (
+            f"cos(w, ∇G(w)) is {cosines[0]:.6f} at w = µ⁻ and {cosines[1]:.6f} at w = −µ⁻: a "
+            "neuron with a > 0 shrinks towards 0 for ever on the second ray only."
+        )
+        corrected = abs(cosines[1] + 1) < 1e-9 and cosines[0] > 0
+        return Evidence("corrected" if corrected else "printed", words)
+
+    errata = (
+        Erratum(
+            "Lemmas G.3, G.4: w̄_k ≠ λµ⁻ where ā_k > 0, and w̄_k ≠ −λµ⁺ where ā_k < 0",
+            "w̄_k ≠ −λµ⁻ where ā_k > 0, and w̄_k ≠ λµ⁺ where ā_k < 0",
+            _rays,
+        ),
+    )
+
+
+class TheoremA10(_OneSurvives):
+    """Theorem A.10: where ‖µ⁺‖ < ‖µ⁻‖ the flow from a small start ends in −½ φ(−w⁻·x).
+
+    Theorem A.7 with all labels flipped: Assumptions 3.2, A.2, A.6, A.8 and A.9 (read with a_k ≥ 0);
+    the event of probability 1 − 2^(−m) is that some a_k is negative.
+    """
+
+    id = "lyu2021:thmA.10"
+    source = Source("lyu2021", "Theorem A.10")
+    summary = (
+        "Where the data has a principal direction and pulls harder on negative neurons, gradient "
+        "flow from a small start keeps those only and ends as a single Leaky ReLU."
+    )
+    sign = -1
+    assumptions = ("A.8", "A.9")
+
+    def example(self) -> Case:
+        case = hinted_case()
+        return replace(case, data=Dataset(case.data.X, -case.data.y), _properties={})
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        assert case.start is not None
+        return replace(case, start=Network(case.start.W, 2 * case.start.a)), "balanced"
+
+    @staticmethod
+    def _weights() -> Evidence:
+        """The widest margin of each sign alone on the support examples of w⁻."""
+        case = TheoremA10().example()
+        best = best_neuron(case, -1)
+        X, y = case.data.X[best.support], case.data.y[best.support]
+        negative, positive = (optimum(X, y, case.alpha, (s,)).upper for s in (-1, 1))
+        words = (
+            f"½γ⁻ is {best.lower / 2:.6g}. Nets with all a_k ≤ 0 reach {0.5 / negative:.6g}, which "
+            f"is never less; nets with all a_k ≥ 0 reach {0.5 / positive:.6g}."
+        )
+        never_less = 1 / negative >= best.lower * (1 - 1e-9)
+        corrected = never_less and 1 / positive < best.lower * (1 - 1e-6)
+        return Evidence("corrected" if corrected else "printed", words)
+
+    errata = (
+        Erratum(
+            "Assumption A.9: if a_k ≤ 0 for all k, the margin is less than ½γ⁻",
+            "if a_k ≥ 0 for all k; a single neuron with a < 0 attains ½γ⁻",
+            _weights,
+        ),
+    )

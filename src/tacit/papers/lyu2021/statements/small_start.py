@@ -1,0 +1,209 @@
+"""Symmetric data, small start: the neurons come to one line first (§5.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.flow.embedding import lemma_5_2
+from tacit.flow.path import Moment as PathMoment
+from tacit.flow.path import Path
+from tacit.papers.lyu2021.statements._symmetric import (
+    embedding_of,
+    flow_checks,
+    has_drift,
+    largest,
+    minus,
+    non_branching,
+    started,
+    state_of,
+    symmetric_case,
+    symmetric_checks,
+)
+from tacit.theorems.shared_hypotheses import by_slack, undecided
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Moment,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check, Dataset
+
+RADII = 5
+"""Radii r at which Lemma 5.2 is looked at."""
+LAST_TIME = 700.0
+"""log t, beyond which t is no float; the early phase is long over then."""
+
+
+class Lemma52(Theorem):
+    """Lemma 5.2: small neurons on symmetric data come to the line of µ̄, with an error like r³.
+
+    Let λ₀ = (1+α)/4 ‖µ‖, µ̄ = µ/‖µ‖. If √m ‖θ₀‖_M ≤ r³, r ≤ √λ₀/2 and ‖x_i‖ ≤ 1, then at the time
+    T₁(r) = ln(r/(√m‖θ₀‖_M))/λ₀ of the flow on the mean loss w_k = r b̄_k µ̄ + Δw_k and
+    a_k = r b̄_k + Δa_k, with b̄_k = (w_k·µ̄ + a_k)/(2√m‖θ₀‖_M) from the initial weights, and
+    ‖Δθ‖_M ≤ C r³/√m for C = 4/λ₀ + √2.
+    """
+
+    id = "lyu2021:lemma5.2"
+    source = Source("lyu2021", "Lemma 5.2")
+    summary = (
+        "On symmetric data small neurons first turn to one line and grow along it, each at a rate "
+        "and to a size that the initial weights tell."
+    )
+    needs = "path"
+    tolerance = 0.0
+    invariances = frozenset({"order", "rotation"})
+
+    def example(self) -> Case:
+        return symmetric_case()
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        larger = Dataset(2 * case.data.X, case.data.y)
+        return replace(case, data=larger, _properties={}), "unit_ball"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        case = started(case, run)
+        longest = float(np.linalg.norm(case.data.X, axis=1).max())
+        return (
+            *symmetric_checks(case),
+            *flow_checks(case),
+            by_slack("unit_ball", 1 + 1e-15 - longest, "§3.2", f"max‖x_i‖ is {longest:.4g}"),
+            _room_for_r(case, "Lemma 5.2"),
+            non_branching(run, "§4.3"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        if case.start is None:
+            return Prediction("Small neurons first come to the line of µ̄, with an error like r³.")
+        known = embedding_of(case, case.start)
+        m, constant = len(case.start.a), 4 / known.rate + math.sqrt(2)
+        values = {
+            "rate": known.rate,
+            "direction": known.direction,
+            "b": known.b,
+            "radii": _radii(known.size, known.rate),
+            "constant": constant,
+            "slope": 3,
+        }
+        words = (
+            f"The neurons come to the line of µ̄ and grow like e^({known.rate:.4g} t): when they are"
+            f" of size r, the error is at most {constant / math.sqrt(m):.4g} r³."
+        )
+        return Prediction(words, values)
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """By what share the error is beyond its bound, at the worst of some radii."""
+        assert run is not None
+        case = started(case, run)
+        assert case.start is not None
+        known = embedding_of(case, case.start)
+        path, m = _path(case, run), len(case.start.a)
+        end = case.data.n * math.exp(path.last.log_t)
+        worst = None
+        for r in _radii(known.size, known.rate):
+            if math.log(r / known.size) / known.rate > end:
+                break
+            found = lemma_5_2(path, r)
+            wanted = Network(r * np.outer(known.b, known.direction), r * known.b)
+            bound = (4 / known.rate + math.sqrt(2)) * r**3 / math.sqrt(m)
+            error = largest(minus(Network(found.W, found.a), wanted))
+            worst = max(worst or 0.0, error / bound - 1, 0.0)
+        return worst
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+        assert case.start is not None
+        known = embedding_of(case, case.start)
+        moments = [Moment(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
+        for r in prediction.values["radii"]:
+            time = math.log(r / known.size) / known.rate / case.data.n
+            network = Network(r * np.outer(known.b, known.direction), r * known.b)
+            moments.append(Moment(math.log(time), moments[0].log_loss, network))
+        return Run(tuple(moments))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        if residual <= 0:
+            return "At every radius looked at the error is within its bound."
+        return f"The error is beyond its bound, by {residual:.1e} of it."
+
+    @staticmethod
+    def _rate() -> Evidence:
+        """−∂L/∂a of the mean loss at a tiny neuron along µ̄, by a difference quotient."""
+        data = symmetric_case("n=10,d=3", alpha=0.2).data
+        mu = data.y @ data.X / data.n
+        size, step = 1e-4, 1e-4
+        t = size * data.X @ mu / np.linalg.norm(mu)
+        phi = np.maximum(t, 0.2 * t)
+        loss = [np.logaddexp(0, -data.y * a * phi).mean() for a in (-step, step)]
+        measured = float((loss[0] - loss[1]) / (2 * step) / size)
+        printed, meant = (1.2 / k * float(np.linalg.norm(mu)) for k in (2, 4))
+        nearer = abs(measured - meant) < abs(measured - printed)
+        words = f"The rate is {measured:.4f}; (1+α)/4 ‖µ‖ = {meant:.4f}, /2 gives {printed:.4f}."
+        return Evidence("corrected" if nearer else "printed", words)
+
+    @staticmethod
+    def _constant() -> Evidence:
+        """‖Δθ‖_M √m/r³ on two points whose mean is short, so that λ₀ is."""
+        errors, rates = [], []
+        for h in (0.1, 0.01, 0.001):
+            X = np.array([[0.9, h], [h - 0.9, h]])
+            data = Dataset(np.vstack([X, -X]), np.array([1, 1, -1, -1]))
+            start = 1e-13 * np.array([[0.6, 0.8, 1.0], [0.6, -0.8, -1.0]])
+            case = replace(symmetric_case(), data=data, _properties={})
+            state = state_of(case, Network(start[:, :2], start[:, 2]))
+            found = lemma_5_2(state, 1e-3)
+            errors.append(found.error * math.sqrt(2) / 1e-9)
+            rates.append(found.rate)
+        grows = errors[2] > 1.2 * errors[1] > 1.44 * errors[0]
+        within = all(e <= 4 / rate + math.sqrt(2) for e, rate in zip(errors, rates, strict=True))
+        words = (
+            f"‖Δθ‖_M √m/r³ is {errors[0]:.3g}, {errors[1]:.3g}, {errors[2]:.3g} where λ₀ is "
+            f"{rates[0]:.2g}, {rates[1]:.2g}, {rates[2]:.2g}."
+        )
+        return Evidence("corrected" if grows and within else "printed", words)
+
+    errata = (
+        Erratum("§5.1: µ̃ = (1+α)/2 µ", "µ̃ = (1+α)/4 µ, because −ℓ'(0) = ½", _rate),
+        Erratum(
+            "‖Δθ‖_M ≤ C r³/√m for a universal constant C",
+            "C = 4/λ₀ + √2 for r ≤ √λ₀/2: no constant serves all data",
+            _constant,
+        ),
+    )
+
+
+def _radii(size: float, rate: float) -> list[float]:
+    """From (√m ‖θ₀‖_M)^(1/3) to √λ₀/2, where the lemma speaks."""
+    low, high = size ** (1 / 3), math.sqrt(rate) / 2
+    return np.geomspace(low, high, RADII).tolist() if 0 < low <= high else []
+
+
+def _room_for_r(case: Case, place: str) -> Check:
+    """Some r has √m ‖θ₀‖_M ≤ r³ and r ≤ √λ₀/2; the slack is the room in log r."""
+    if case.start is None:
+        return undecided("room_for_r", place, "the initial weights have not been drawn")
+    if not has_drift(case):
+        return undecided("room_for_r", place, "µ is 0")
+    known = embedding_of(case, case.start)
+    if known.size == 0:
+        return undecided("room_for_r", place, "the initial weights are 0")
+    low, high = known.size ** (1 / 3), math.sqrt(known.rate) / 2
+    note = f"r may be from {low:.2g} to {high:.2g}"
+    return by_slack("room_for_r", math.log(high / low), place, note)
+
+
+def _path(case: Case, run: Run) -> Path:
+    """The run, as the flow's own functions know it, as long as the time is a number."""
+    moments = [
+        PathMoment(0.0, moment.time, moment.log_loss, state_of(case, moment.network))
+        for moment in run.moments
+        if moment.time < LAST_TIME
+    ]
+    return Path(moments, [], "reached", "", 0, 0, 0.0)

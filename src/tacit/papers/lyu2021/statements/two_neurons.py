@@ -1,0 +1,127 @@
+"""Two neurons on symmetric data, from anywhere on the right sides of the separator (§5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.papers.lyu2021.statements._outputs import ended, known_end
+from tacit.papers.lyu2021.statements._symmetric import (
+    best_pair,
+    flow_checks,
+    linear_limit,
+    minus,
+    non_branching,
+    separator,
+    size_of,
+    spread,
+    started,
+    symmetric_case,
+    symmetric_checks,
+)
+from tacit.theorems.shared_hypotheses import balanced, both_signs, by_slack, undecided
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check
+
+
+class Theorem55(Theorem):
+    """Theorem 5.5: two balanced neurons on the right sides of w* end in ½(w*, −w*, 1, −1).
+
+    For symmetric data and m = 2, if a₁ = ‖w₁‖, a₂ = −‖w₂‖, w₁·w* > 0 and w₂·w* < 0 at the start,
+    then θ/‖θ‖ → ½(w*, −w*, 1, −1). The start need not be small.
+    """
+
+    id = "lyu2021:thm5.5"
+    source = Source("lyu2021", "Theorem 5.5")
+    summary = (
+        "On symmetric data, two balanced neurons that start on the right sides of the best linear "
+        "separator end along it, one each way."
+    )
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        """Neither small nor along ±w*."""
+        case = symmetric_case(width=2)
+        w = separator(case)
+        across = np.array([-w[1], w[0]])
+        W = np.array([0.2 * (0.6 * w + 0.8 * across), -0.1 * (0.8 * w - 0.6 * across)])
+        setting = replace(case.setting, init="balanced:0.2")
+        return replace(case, setting=setting, start=Network(W, np.array([0.2, -0.1])))
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        assert case.start is not None
+        return replace(case, start=Network(-case.start.W, case.start.a)), "right_sides"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        case, place = started(case, run), "Theorem 5.5"
+        m = case.setting.width
+        return (
+            *symmetric_checks(case),
+            *flow_checks(case),
+            by_slack("width_2", -abs(m - 2), place, f"m is {m}; it must be 2"),
+            both_signs(case, place),
+            balanced(case, place),
+            _right_sides(case, place),
+            non_branching(run, "§4.3"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        w = separator(case)
+        words = (
+            "The weights end along ½(w*, −w*, 1, −1): one neuron along the best linear separator, "
+            f"one against it, with the widest margin of all, {linear_limit(case)['margin']:.6g}."
+        )
+        return Prediction(words, linear_limit(case), ((1, w), (-1, -w)))
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        """‖θ/‖θ‖ − ½(w*, −w*, 1, −1)‖."""
+        end = known_end(run)
+        if end is None:
+            return None
+        sign = np.where(end.a > 0, 1.0, -1.0)
+        wanted = Network(np.outer(sign, prediction.values["separator"]) / 2, sign / 2)
+        size = size_of(end)
+        return size_of(minus(Network(end.W / size, end.a / size), wanted))
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+        return ended(spread(case, best_pair(prediction.values["separator"])))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return f"At unit norm the limit is {residual:.1e} away from ½(w*, −w*, 1, −1)."
+
+    @staticmethod
+    def _norm() -> Evidence:
+        w = separator(symmetric_case())
+        half = size_of(best_pair(w))
+        words = f"‖½(w*, −w*, 1, −1)‖ is {half:.12g}, ‖¼(w*, −w*, 1, −1)‖ is {half / 2:.12g}."
+        return Evidence("corrected" if abs(half - 1) < 1e-12 else "printed", words)
+
+    errata = (
+        Erratum(
+            "lim θ/‖θ‖ = ¼(w*, −w*, 1, −1)",
+            "lim θ/‖θ‖ = ½(w*, −w*, 1, −1), which has unit norm (and so does Lemma F.3's)",
+            _norm,
+        ),
+    )
+
+
+def _right_sides(case: Case, place: str) -> Check:
+    """sign(a_k) w_k·w* > 0; the slack is the smallest cosine."""
+    if case.start is None or not case.data.binary:
+        return undecided("right_sides", place, "needs initial weights, and two classes")
+    lengths = np.maximum(np.linalg.norm(case.start.W, axis=1), 1e-300)
+    cosines = np.sign(case.start.a) * (case.start.W @ separator(case)) / lengths
+    return by_slack("right_sides", float(cosines.min()), place, "smallest cosine", strict=True)

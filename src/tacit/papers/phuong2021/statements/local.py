@@ -1,0 +1,118 @@
+"""What G is like near a direction (App. A.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.papers.phuong2021.statements import _common as common
+from tacit.theorems.shared_hypotheses import by_slack, relu, two_classes
+from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.values import Check
+from tacit.values.text import count
+
+PROBES = 30
+"""Directions w, of which every other one lies in a wall, each with a v."""
+SHARES = (0.0, 1e-3, 0.3, 1.0)
+"""Of ε_max, at which both sides are compared."""
+
+
+class LemmaA2(Theorem):
+    """G is linear along a line for a while, but for the norm: there is ε_max > 0 so that for
+    ε in [0, ε_max]
+
+        G((w + εv)/‖w + εv‖) = (G(w) − ε Σ ℓ_i'(0) 1{(w + εv)·x_i > 0} v·x_i)/‖w + εv‖.   (37)
+
+    ε_max is half of the ε at which the first w·x_i ≠ 0 changes its sign (40).
+
+    The residual is the largest difference of the sides, relative to Σ‖x_i‖/2, over random w (some
+    of them in walls) and v; the left side is computed from the definition (12).
+    """
+
+    id = "phuong2021:lemmaA.2"
+    source = Source("phuong2021", "Lemma A.2")
+    summary = (
+        "How fast a small neuron grows changes linearly along a straight line of directions, until "
+        "the line meets a point's wall."
+    )
+    needs = "data"
+    tolerance = 1e-12
+
+    def example(self) -> Case:
+        return Case(common.cones(3), common.FLOW)
+
+    def counterexample(self) -> tuple[Case, str]:
+        return Case(common.cones(3), replace(common.FLOW, activation="leaky:0.5")), "relu"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        many = int(case.data.X.any(axis=1).sum())
+        return (
+            two_classes(case, "§2"),
+            relu(case, "(12)"),
+            by_slack("a_point", many - 1, "(12)", f"{count(many, 'point')} away from 0"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        X, c = case.data.X, 0.5 * case.data.y  # −ℓ_i'(0)
+        w, v = _lines(X)
+        reach = np.array([longest(X, *line) for line in zip(w, v, strict=True)])
+        right = [
+            [right_side(X, c, w[k], v[k], share * reach[k]) for share in SHARES]
+            for k in range(len(w))
+        ]
+        words = (
+            "G(w), how fast a small neuron of direction w grows, is linear along w + εv, but for "
+            f"the length of w + εv: on {count(len(w), 'random line')} at least up to "
+            f"ε = {reach.min():.2g}."
+        )
+        return Prediction(
+            words, {"w": w, "v": v, "epsilon_max": reach, "right_side": np.array(right)}
+        )
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+        X, c = case.data.X, 0.5 * case.data.y
+        said = prediction.values
+        steps = said["epsilon_max"][:, None] * np.array(SHARES)
+        points = said["w"][:, None] + steps[:, :, None] * said["v"][:, None]
+        points /= np.linalg.norm(points, axis=2, keepdims=True)
+        left = np.maximum(points @ X.T, 0.0) @ c  # (12)
+        return float(np.abs(left - said["right_side"]).max() / (np.abs(c) @ _lengths(X)))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return (
+            "The linear formula and G, computed from its definition, differ by at most "
+            f"{residual:.1e} of Σ‖x_i‖/2."
+        )
+
+
+def right_side(X: np.ndarray, c: np.ndarray, w: np.ndarray, v: np.ndarray, step: float) -> float:
+    """Of (37)."""
+    there = w + step * v
+    slope = (c * (X @ there > 0)) @ (X @ v)
+    return float((c @ np.maximum(X @ w, 0.0) + step * slope) / np.linalg.norm(there))
+
+
+def longest(X: np.ndarray, w: np.ndarray, v: np.ndarray) -> float:
+    """ε_max (40); 1 where no sign ever changes."""
+    here, rate = X @ w, X @ v
+    free = np.abs(here) <= common.WALL * _lengths(X)
+    meets = ~free & (here * rate < 0)
+    return float(0.5 * (-here[meets] / rate[meets]).min()) if meets.any() else 1.0
+
+
+def _lines(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors w, every other one in a wall, and any v: both are random sums of points."""
+    weights = np.random.default_rng(0).normal(size=(2, PROBES, len(X)))
+    w, v = weights @ X / np.sqrt(len(X))
+    if X.shape[1] > 1:
+        for k in range(0, PROBES, 2):
+            x = X[k % len(X)]
+            w[k] -= (w[k] @ x) / max(float(x @ x), 1e-300) * x
+    lengths = _lengths(w)
+    kept = lengths > 1e-6 * lengths.max()
+    return w[kept] / lengths[kept, None], v[kept]
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(rows, axis=1)

@@ -1,0 +1,81 @@
+"""How probable the event of Theorem 1 is (proof of Theorem 1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.thm1 import UNTOLD
+from tacit.theorems.shared_hypotheses import balanced, interval, logistic, small_start, yes_or_no
+from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.values import Check
+from tacit.values.text import count
+
+
+class Probability(Theorem):
+    """Not all neurons die: J₊ ∪ J₋ ≠ ∅ with probability at least 1 − 2^(−p), p the width.
+
+    A neuron sees any given point with probability ½ at the start, and a point of the class of its
+    sign is never lost from sight again (Lemma B.1); so all p neurons die with probability 2^(−p) at
+    most. The span of the support examples has no part in this.
+
+    The residual is how far the 99% Clopper–Pearson interval of the share of runs that do not die
+    ends below the bound.
+    """
+
+    id = "phuong2021:prob"
+    source = Source("phuong2021", "Theorem 1, probability 1 − 1/2^p")
+    summary = "All p neurons of a network die with probability 2^(−p) at most."
+    needs = "ensemble"
+    tolerance = 0.0
+
+    def example(self) -> Case:
+        return Case(common.cones(2), replace(common.FLOW, width=2))
+
+    def counterexample(self) -> tuple[Case, str]:
+        return Case(common.flipped(common.cones(2)), common.FLOW), "orthogonally_separable"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        init = (case.setting.init or "balanced").partition(":")[0]
+        drawn = init in ("balanced", "balanced_gaussian")
+        return (
+            common.both_classes(case, "§2"),
+            *common.network_and_rule(case),
+            logistic(case, "§2 (3)"),
+            balanced(case, "§2"),
+            yes_or_no("random_directions", drawn, "§2", f"the initialisation is {init}"),
+            small_start(case, "Theorem 1"),
+            common.orthogonally_separable(case),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        bound = 1 - 2.0**-case.setting.width
+        p = case.setting.width
+        words = (
+            f"With probability at least 1 − 2^(−{p}) over the initial weights, at least one of the "
+            f"{count(p, 'neuron')} survives."
+        )
+        return Prediction(words, {"probability": bound})
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        if run is None or not run.members or any(m.outcome in UNTOLD for m in run.members):
+            return None
+        _, upper = interval(_alive(run), len(run.members))
+        return max(0.0, prediction.values["probability"] - upper)
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run:
+        return Run((), members=(Run(()),) * 100)
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        assert run is not None
+        alive, n = _alive(run), len(run.members)
+        low, high = interval(alive, n)
+        return (
+            f"{alive} of {count(n, 'network')} did not die as a whole: so the probability is "
+            f"between {low:.3f} and {high:.3f}, with 99% confidence; the theorem says at least "
+            f"{prediction.values['probability']:.6g}."
+        )
+
+
+def _alive(run: Run) -> int:
+    return sum(member.outcome != "dead" for member in run.members)

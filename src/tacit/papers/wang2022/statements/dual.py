@@ -1,0 +1,209 @@
+"""Dual feasibility of λ: then the network is the best of all (Theorem 3, Propositions 4 and 5)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tacit.data import load
+from tacit.numerics.convex_program import Optimum, bracket
+from tacit.numerics.neurons import Neurons
+from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.kkt import (
+    STATIONARY,
+    OfAKKTPoint,
+    Proposition3,
+    acute_pair,
+    covered,
+    kkt_point,
+)
+from tacit.theorems.shared_hypotheses import by_slack, of_the_path, two_classes, undecided
+from tacit.theorems.theorem import Case, Erratum, Evidence, Network, Prediction, Run, Source
+from tacit.values import Check, Dataset
+
+
+def bounds_of(network: Network, data: Dataset) -> Optimum:
+    """The optimum is below what the network has, and above what its own λ proves."""
+    rows = np.flatnonzero((network.a != 0) & network.W.any(axis=1))
+    V = np.abs(network.a[rows])[:, None] * network.W[rows]
+    lam = shared.kkt_of(network, data).multipliers
+    return bracket(data.X, data.y, 0.0, Neurons(V, np.sign(network.a[rows]).astype(int)), lam)
+
+
+class _DualFeasible(OfAKKTPoint):
+    """λ of the limit is dual feasible.
+
+    At a KKT point M = max_{‖u‖≤1} |λᵀ(Xu)₊| is at least 1, as every neuron shows. The residual is
+    the share of the optimum that λ/M fails to prove: 1 − 1/M at a KKT point, and positive for all
+    networks that are not the best.
+    """
+
+    tolerance = 1e-6
+
+    def predict(self, case: Case) -> Prediction:
+        words = (
+            "The limit's λ is dual feasible: no neuron could gain, so no network has a wider "
+            "margin than the limit."
+        )
+        return Prediction(words, {"largest": 1.0})
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        if run is None or run.outcome in shared.NOT_TOLD:
+            return None
+        return bounds_of(run.end, case.data).gap
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return f"The limit's own λ proves that its margin is within {residual:.1e} of the widest."
+
+
+class Proposition4(_DualFeasible):
+    """Orthogonally separable data: let a KKT point of (13) have two neurons whose masks satisfy
+
+        D̂_{i+} ≥ diag(I(y = 1)),   D̂_{i−} ≥ diag(I(y = −1)).
+
+    Then λ is dual feasible: max_{‖u‖≤1} |λᵀ(Xu)₊| ≤ 1 (16).
+    """
+
+    id = "wang2022:prop4"
+    source = Source("wang2022", "Proposition 4")
+    summary = (
+        "On orthogonally separable data a KKT point that sees each class as a whole is the best "
+        "network."
+    )
+
+    def example(self) -> Case:
+        return Proposition3().example()
+
+    def counterexample(self) -> tuple[Case, str]:
+        return Case(acute_pair(), shared.FLOW), "orthogonally_separable"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        checks = shared.network_checks(case, "§1.2")
+        return (
+            two_classes(case, "§3"),
+            *checks,
+            case.data_check("orthogonally_separable", "§3.1"),
+            kkt_point(case, run, "Proposition 4"),
+            covered(case, run, "Proposition 4"),
+        )
+
+
+def _sum_of_the_positive() -> Evidence:
+    """λ = 1.1 y: max λᵀ(Xu)₊ = 1.1 sin 60° on the wall of x₂, max λᵀY₊(Xu)₊ = 1.1 along x₁."""
+    X = acute_pair().X
+    u = np.array([np.cos(t := np.linspace(-np.pi, np.pi, 100_001)), np.sin(t)])
+    active = np.maximum(X @ u, 0)
+    whole = float(np.abs(1.1 * (active[0] - active[1])).max())
+    part = float((1.1 * active[0]).max())
+    words = (
+        f"Two points at 60°, labels ±1 and λ = 1.1y: max |λᵀ(Xu)₊| is {whole:.4f}, feasible, "
+        f"while max λᵀY₊(Xu)₊ is {part:.4f}."
+    )
+    return Evidence("corrected" if whole < 1 < part else "printed", words)
+
+
+class Proposition5(_DualFeasible):
+    """Spike-free data: let a KKT point of (13) have two neurons whose masks satisfy
+
+        D̂_{i+} ≥ diag(I(y = 1)),   D̂_{i−} ≥ diag(I(y = −1)).
+
+    Then λ is dual feasible: max_{‖u‖≤1} |λᵀ(Xu)₊| ≤ 1 (16).
+    """
+
+    id = "wang2022:prop5"
+    source = Source("wang2022", "Proposition 5")
+    summary = "On spike-free data a KKT point that sees each class as a whole is the best network."
+    errata = (
+        Erratum(
+            "max λᵀ(Xu)₊ = max λᵀY₊(Xu)₊ (64), so that Remark 1's last form of the dual "
+            "constraint is equivalent",
+            "max λᵀ(Xu)₊ ≤ max λᵀY₊(Xu)₊, which is all that the proposition needs; the last form "
+            "is sufficient only",
+            _sum_of_the_positive,
+        ),
+    )
+
+    def example(self) -> Case:
+        X = np.array([[1.0, 0.0, 0.0], [0.0, 1.5, 0.0], [0.0, 0.3, 0.8]])
+        W = 1e-4 * np.array([[0.6, 0.6, -0.3], [-0.3, -0.2, 0.9]])
+        data = Dataset(X, np.array([1, 1, -1]))
+        return Case(data, shared.FLOW, shared.balanced(W, [1, -1]))
+
+    def counterexample(self) -> tuple[Case, str]:
+        return Case(load("wang2022_f1"), shared.FLOW), "spike_free"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        checks = shared.network_checks(case, "§1.2")
+        return (
+            two_classes(case, "§3"),
+            *checks,
+            case.data_check("spike_free", "Definition 2"),
+            kkt_point(case, run, "Proposition 5"),
+            covered(case, run, "Proposition 5"),
+        )
+
+
+class Theorem3(OfAKKTPoint):
+    """A KKT point of (13) is a KKT point of the convex program (14), and so a global optimum, if
+
+        max_{‖u‖≤1} |λᵀ(Xu)₊| ≤ 1,   (16)
+
+    that is, if λ is feasible for the dual (15). The residual is the share of the widest margin that
+    the limit misses; the widest margin comes from the convex program.
+    """
+
+    id = "wang2022:thm3"
+    source = Source("wang2022", "Theorem 3")
+    summary = "A limit whose own λ is dual feasible has the widest margin of all networks."
+    tolerance = 1e-6
+
+    def example(self) -> Case:
+        W = 1e-4 * np.array([[1.0, 0.2], [0.2, 1.0]])
+        return Case(acute_pair(), shared.FLOW, shared.balanced(W, [1, -1]))
+
+    def counterexample(self) -> tuple[Case, str]:
+        data = load("orthogonal_classes:n=6,d=2,classes=3,seed=1")
+        return Case(data, shared.FLOW), "two_classes"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        checks = shared.network_checks(case, "§1.2")
+        return (
+            two_classes(case, "§3"),
+            *checks,
+            kkt_point(case, run, "Theorem 3"),
+            dual_feasible(case, run, "(16)"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        found = shared.best(case.data)
+        if found is None or found.status != "certified":
+            return Prediction("The limit has the widest margin of all networks.")
+        margin = found.margin[0]
+        words = f"The limit has the widest margin of all networks, {margin:.6g}."
+        return Prediction(words, {"margin": margin})
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        if run is None or run.outcome in shared.NOT_TOLD or "margin" not in prediction.values:
+            return None
+        return abs(1 - shared.margin_of(run.end, case.data) / prediction.values["margin"])
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        widest = prediction.values["margin"]
+        return f"The margin of the limit is {(1 - residual) * widest:.6g}, the widest {widest:.6g}."
+
+
+def dual_feasible(case: Case, run: Run | None, place: str) -> Check:
+    """M = max |λᵀ(Xu)₊| ≤ 1 for the λ of the limit; the slack is 1 − M up to rounding."""
+    unknown = shared.has_limit(case, run, "dual_feasible", place)
+    if unknown is not None or run is None:
+        return unknown or of_the_path("dual_feasible", place)
+    total = float(shared.kkt_of(run.end, case.data).multipliers.sum())
+    found = bounds_of(run.end, case.data)
+    if not (total > 0 and found.lower > 0 and math.isfinite(found.lower)):
+        return undecided("dual_feasible", place, "there is no λ")
+    largest = total / found.lower
+    note = f"the largest |λᵀ(Xu)₊| is {largest:.6g}"
+    if largest > 1 + STATIONARY and found.cells is None:
+        return undecided("dual_feasible", place, f"{note} at most; not all cells were looked at")
+    return by_slack("dual_feasible", 1 + STATIONARY - largest, place, note)

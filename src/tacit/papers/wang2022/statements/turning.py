@@ -1,0 +1,182 @@
+"""How fast a neuron turns to its gradient before it meets a wall: Lemma 3 and Corollary 1."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements import early
+from tacit.papers.wang2022.statements.dynamics import three_neurons
+from tacit.papers.wang2022.statements.early import DELTA, KAPPA
+from tacit.theorems.shared_hypotheses import two_classes
+from tacit.theorems.theorem import (
+    Case,
+    Erratum,
+    Evidence,
+    Moment,
+    Network,
+    Prediction,
+    Run,
+    Source,
+    Theorem,
+)
+from tacit.values import Check, Dataset
+
+
+class Curve(NamedTuple):
+    first: float
+    """u₀ᵀv₀."""
+    size: float
+    """g₀ = ‖g(σ₀, y/2)‖."""
+    time: float
+    """T* (26)."""
+
+
+def _time_of_the_comparison() -> Evidence:
+    """Integrate z' = g₀(1 − δ/4 − z²), the end of (91), until z = 1 − δ."""
+    from scipy.integrate import solve_ivp
+
+    g, first, last = 0.8, 0.2, 1 - DELTA
+
+    def slope(t: float, z: np.ndarray) -> np.ndarray:
+        return g * (1 - DELTA / 4 - z**2)
+
+    def there(t: float, z: np.ndarray) -> float:
+        return float(z[0]) - last
+
+    setattr(there, "terminal", True)  # noqa: B010
+    end = solve_ivp(slope, (0, 100), [first], events=there, rtol=1e-10, atol=1e-12).t[-1]
+    times = {
+        part: (math.atanh(last / root) - math.atanh(first / root)) / (g * root)
+        for part, root in ((4, KAPPA), (8, math.sqrt(1 - DELTA / 8)))
+    }
+    words = (
+        f"For g₀ = {g}, vᵀu from {first} to {last}, δ = {DELTA}: integration takes {end:.4f}, "
+        f"√(1 − δ/4) gives {times[4]:.4f} and √(1 − δ/8) gives {times[8]:.4f}."
+    )
+    closer = abs(end - times[4]) < abs(end - times[8])
+    return Evidence("corrected" if closer else "printed", words)
+
+
+class Corollary1(Theorem):
+    """A neuron with s·λ̃(0)ᵀ(Xu₀)₊ > 0 and a start so small that Lemma 2 holds until T* (26). Let
+    v = s·g(u, λ̃)/‖g(u, λ̃)‖ and let sign(Xu) change for the first time at T, with c = uᵀv just
+    before. If T > T_shift(c) (27), then c > 1 − δ.
+
+    That is, up to its first change uᵀv ≥ z(t) for t ≤ T*, where z solves z' = g₀(1 − δ/4 − z²) from
+    z(0) = u₀ᵀv₀, for T_shift is the inverse of z. The residual is the largest z(t) − uᵀv.
+    """
+
+    id = "wang2022:cor1"
+    source = Source("wang2022", "Corollary 1, Lemma 3")
+    summary = (
+        "Until a neuron meets a wall it turns to its gradient at least as fast as a known curve."
+    )
+    needs = "path"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "rotation"})
+    errata = (
+        Erratum(
+            "√(1 − δ/8) in (26) and (27)",
+            "√(1 − δ/4), the equilibrium of the comparison (91)",
+            _time_of_the_comparison,
+        ),
+    )
+
+    def example(self) -> Case:
+        return three_neurons()
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        assert case.start is not None
+        start = Network(case.start.W, -case.start.a)
+        return Case(case.data, case.setting, start), "matching_neuron"
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        found = shared.starts(case, run) if case.data.binary else None
+        needed = None
+        if found is not None and shared.gradient_sizes(case.data) is not None:
+            needed = [_longest(_curves(start, data)) for data, start in found]
+        return (
+            two_classes(case, "§4"),
+            *shared.flow_checks(case, "§4"),
+            early.some_match(case, run, "Lemma 3"),
+            early.lasts("lasts_until_turned", case, run, "Lemma 3", needed),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        if case.start is None or not case.data.binary:
+            return Prediction("Until it meets a wall, a neuron turns as fast as (27) says.")
+        curves = _curves(case.start, case.data)
+        time = _longest(curves)
+        words = (
+            f"A neuron that meets no wall has the cosine {1 - DELTA:g} with its gradient by "
+            f"t = {time:.3g}, and on its way is at or above a known curve."
+        )
+        return Prediction(words, {"time": time})
+
+    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+        if run is None:
+            return None
+        data, behind = case.data, 0.0
+        for k, (first, size, time) in _curves(run.start, data).items():
+            sector = shared.sign_vector(data.X, run.start.W[k])
+            for moment in run.moments:
+                w = moment.network.W[k]
+                if moment.time > math.log(time) or (shared.sign_vector(data.X, w) != sector).any():
+                    break
+                t = math.exp(moment.time)
+                z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * t)
+                behind = max(behind, z - _turned(moment.network, k, data))
+        return behind
+
+    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+        """Each neuron is turned, at half time, to where the curve is then."""
+        assert case.start is not None
+        data, W = case.data, case.start.W.copy()
+        time = prediction.values["time"] / 2
+        for k, (first, size, _) in _curves(case.start, data).items():
+            w = W[k]
+            g = np.sign(case.start.a[k]) * shared.gradient(data.X, data.y / 2, w)
+            v, length = g / np.linalg.norm(g), float(np.linalg.norm(w))
+            side = w - (w @ v) * v
+            z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * time)
+            if np.linalg.norm(side) > 1e-9 * length:
+                W[k] = length * (z * v + math.sqrt(1 - z**2) * side / np.linalg.norm(side))
+        then = Moment(math.log(time), 0.0, Network(W, case.start.a))
+        return Run((Moment(-math.inf, 0.0, case.start), then))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+        return f"No neuron is more than {residual:.1e} below its curve before it meets a wall."
+
+
+def _longest(curves: dict[int, Curve]) -> float:
+    """The last T*."""
+    return max((time for _, _, time in curves.values()), default=0.0)
+
+
+def _turned(network: Network, k: int, data: Dataset) -> float:
+    """u_kᵀv_k."""
+    w = network.W[k]
+    lam = early.dual_variable(network, data)
+    g = np.sign(network.a[k]) * ((data.X @ w > 0) * lam) @ data.X
+    size = float(np.linalg.norm(w) * np.linalg.norm(g))
+    return float(w @ g) / size if size > 0 else 0.0
+
+
+def _curves(start: Network, data: Dataset) -> dict[int, Curve]:
+    """Neuron → its curve; those with u₀ᵀv₀ ≤ 0 have none, and those aligned already need none.
+
+    Neither have those with g₀ = 0, which contradictory labels make possible: z stands still.
+    """
+    found: dict[int, Curve] = {}
+    none = shared.no_gradient(data)
+    for k in range(len(start.a)):
+        first = _turned(start, k, data)
+        size = float(np.linalg.norm(((data.X @ start.W[k] > 0) * data.y / 2) @ data.X))
+        if 0 < first < 1 - DELTA and size > none:
+            found[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
+    return found

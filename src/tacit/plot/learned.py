@@ -1,0 +1,115 @@
+"""What a run learned: the decision boundary, the neurons before and after, and the way there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tacit._jax import jnp
+from tacit.models import Model
+from tacit.plot.plane import MINUS, PLUS, boundary, plane
+from tacit.training.initialisations import initial_weights
+from tacit.training.rules import parse_descent
+from tacit.training.runs import Run
+from tacit.values.text import printable
+
+
+def fill(figure: Figure, run: Run) -> None:
+    """Three panels for the first member of the run."""
+    left, middle, right = figure.subplots(1, 3)
+    seed, k = run.members[0]
+    data = run.data if k is None else run.data.one_vs_rest(k)
+    kind = "" if k is None else f", class {run.data.classes[k]} against the rest"
+    figure.suptitle(
+        f"{printable(run.data.name + kind)}: {run.setting.model}, {run.setting.activation}, "
+        f"width {run.setting.width}, {run.setting.rule}, seed {seed}"
+        + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else ""),
+        parse_math=False,
+    )
+    model = parse_descent(run.setting, run.data.n).model
+    params = {part: array[0] for part, array in run.params.items()}
+    basis, names, offset = plane(data.X, data.parameters, params)
+
+    def outputs(X: np.ndarray) -> np.ndarray:
+        return np.asarray(model({p: jnp.asarray(v) for p, v in params.items()}, jnp.asarray(X)))
+
+    boundary(left, data.X, data.y, outputs, basis, names, offset)
+    W = params.get("W")
+    if W is not None and "a" in params and W.shape[1] == data.d:
+        _neurons(middle, _start(run, model, data.d) @ basis.T, W @ basis.T, params["a"], names)
+    else:
+        _singular_values(middle, run)
+    _way(right, run)
+
+
+def _start(run: Run, model: Model, d: int) -> np.ndarray:
+    """The first member's neurons at epoch 0; none where they were read from a file."""
+    s = run.setting
+    if s.init and s.init.startswith(("file:", "embedding:")):
+        return np.zeros((s.width, d))
+    return initial_weights(model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
+
+
+def _neurons(
+    ax: Axes, before: np.ndarray, after: np.ndarray, a: np.ndarray, names: tuple[str, str]
+) -> None:
+    """Neurons times |a| (their part in the function) as lines; starting directions as dots."""
+    strength = np.abs(a)[:, None] * after
+    largest = max(np.linalg.norm(strength, axis=1).max(), 1e-300)
+    for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
+        chosen = a * sign > 0
+        for j, (x, z) in enumerate(strength[chosen] / largest):
+            ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7, label=name if j == 0 else None)
+        start = before[chosen]
+        length = np.linalg.norm(start, axis=1, keepdims=True)
+        start = start[length[:, 0] > 0] / length[length > 0][:, None]
+        ax.scatter(1.12 * start[:, 0], 1.12 * start[:, 1], s=9, c=colour, alpha=0.5)
+    ax.add_patch(_circle())
+    ax.set(
+        title="neurons: |a|·w at the end (lines),\ndirections at the start (dots)",
+        xlabel=names[0],
+        ylabel=names[1],
+        xlim=(-1.25, 1.25),
+        ylim=(-1.25, 1.25),
+    )
+    ax.set_aspect("equal")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _circle() -> Any:
+    from matplotlib.patches import Circle
+
+    return Circle((0, 0), 1.0, fill=False, ec="0.8", lw=0.8)
+
+
+def _singular_values(ax: Axes, run: Run) -> None:
+    values = run.measures.get("singular_values")
+    if values is None:
+        ax.set_axis_off()
+        return
+    ax.plot(np.arange(1, values.shape[2] + 1), values[-1, 0], "o", c=PLUS)
+    ax.set(title="singular values of the first layer", xlabel="number", ylabel="value")
+
+
+def _way(ax: Axes, run: Run) -> None:
+    """Loss on the left axis, margins on the right one, over log time."""
+    epochs = np.maximum(run.epochs, 0.5)  # epoch 0 has a place on a log axis
+    ax.plot(epochs, run.measures["log_loss"][:, 0] / np.log(10), c="black", label="log₁₀ loss")
+    ax.set_xscale("log")
+    ax.set(title="the way there", xlabel="epoch (epoch 0 drawn at ½)", ylabel="log₁₀ loss")
+    handles, labels = ax.get_legend_handles_labels()
+    if "margin" in run.measures:
+        other = ax.twinx()
+        margin = run.measures["margin"][:, 0]
+        smoothed = run.measures.get("smoothed_margin", run.measures["margin"])[:, 0]
+        # From a tiny start the smoothed margin is hugely negative: it is drawn once it counts.
+        smoothed = np.where(smoothed > -0.5 * np.nanmax(np.abs(margin)), smoothed, np.nan)
+        for name, values, style in (("margin", margin, "-"), ("smoothed margin", smoothed, "--")):
+            if np.isfinite(values).sum() > 1:
+                handles += other.plot(epochs, values, style, c=PLUS, label=f"{name} (right axis)")
+                labels.append(f"{name} (right axis)")
+        other.set_ylabel("normalised margin")
+    ax.legend(handles, labels, loc="best", fontsize=8)

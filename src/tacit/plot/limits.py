@@ -1,0 +1,139 @@
+"""The limit of gradient flow and the way there: outputs, neurons, margins, loss, distance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tacit.flow import Limit
+from tacit.flow.exponential_tail import tail_of
+from tacit.flow.limits import worst
+from tacit.flow.path_measures import Measures, along
+from tacit.flow.summary import ROUNDING, rate_of
+from tacit.models import parse_activation
+from tacit.plot.axes import logarithmic, say, widen
+from tacit.plot.directions import directions
+from tacit.plot.plane import MINUS, PLUS, boundary, plane
+from tacit.values import Dataset
+from tacit.values.text import printable
+
+SMALL, TITLE = 8, 11
+"""Sizes of the letters in legends and above panels."""
+
+
+def fill(figure: Figure, found: Sequence[Limit], data: Dataset) -> None:
+    """Five panels for the network that the summary speaks of."""
+    k = worst(found)
+    one = found[k]
+    kind = "" if data.binary else f", class {data.classes[k]} against the rest"
+    several = f" (one of {len(found)} networks)" if len(found) > 1 else ""
+    s = one.setting
+    layers = "both layers" if s.train != "first" else "first layer"
+    figure.suptitle(
+        f"{printable(data.name + kind)}: gradient flow of {s.activation}, width {s.width}, "
+        f"{layers}, seed {one.seed}{several}: {one.outcome}",
+        parse_math=False,
+    )
+    grid = figure.add_gridspec(2, 3, height_ratios=(1.15, 1))
+    outputs(figure.add_subplot(grid[0, 0]), one)
+    measures = along(one.path, tail_of(s.loss))
+    directions(figure.add_subplot(grid[0, 1:]), one, measures.separation)
+    margins(figure.add_subplot(grid[1, 0]), one, measures)
+    loss(figure.add_subplot(grid[1, 1]), measures)
+    distance(figure.add_subplot(grid[1, 2]), one)
+    for ax in figure.axes:
+        ax.title.set_fontsize(TITLE)
+
+
+def outputs(ax: Axes, found: Limit, cells: int = 200, plateau: bool = False) -> None:
+    """Of the limit, or of the last moment where there is none."""
+    state = found.path.last.state
+    W, a = (state.W, state.a) if found.W is None or found.a is None else (found.W, found.a)
+    alpha = parse_activation(found.setting.activation)
+
+    def f(X: np.ndarray) -> np.ndarray:
+        z = X @ W.T
+        return np.maximum(z, alpha * z) @ a
+
+    data = found.data
+    seen = plane(data.X, data.parameters, {"W": W})
+    boundary(ax, data.X, data.y, f, *seen, cells=cells, plateau=plateau)
+    whose = "limit" if found.W is not None else "last moment"
+    ax.set_title(f"{whose}: {ax.get_title()}")
+
+
+def margins(ax: Axes, found: Limit, measures: Measures) -> None:
+    """Over log(1/L) from separation on, with where they end and the widest there is."""
+    title = "margin, normalised by the weights' norm"
+    first = measures.separation
+    depth = -measures.log10_loss
+    late = np.arange(len(depth)) >= (len(depth) if first is None else first)
+    late &= depth > 0
+    if late.sum() < 2:
+        say(ax, title, "the path never gives\nevery point its label")
+        return
+    ax.plot(depth[late], measures.margin[late], c="black", lw=1.6, label="margin")
+    ax.plot(depth[late], measures.smoothed_margin[late], "--", c="0.45", label="smoothed margin")
+    if found.margin is not None:
+        ax.axhline(found.margin, c=PLUS, lw=1, label=f"the limit's: {found.margin:.5g}")
+    best = found.certificate
+    if best is not None:
+        same = math.isclose(best.lower, found.margin or 0.0, rel_tol=1e-6)
+        known = best.upper - best.lower <= best.tolerance * best.upper
+        what = "widest of all networks" if known else "widest known to be reached"
+        ax.axhline(
+            best.lower,
+            c=MINUS,
+            lw=1.6 if same else 1,
+            ls=(0, (2, 4)) if same else "-",
+            label=f"{what}: {best.lower:.5g}",
+        )
+        if not known:
+            ax.plot([], [], " ", label=f"no network has more than {best.upper:.5g}")
+    logarithmic(ax.xaxis, depth[late])
+    ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="margin")
+    ax.legend(loc="best", fontsize=SMALL)
+
+
+def loss(ax: Axes, measures: Measures) -> None:
+    """Axes that are linear near 0 and logarithmic far from it, so that start and end are seen."""
+    title = "loss over the time of gradient flow"
+    there = np.isfinite(measures.log10_time)
+    if there.sum() < 2:
+        say(ax, title, "the flow does not move")
+        return
+    log_t, log_L = measures.log10_time[there], measures.log10_loss[there]
+    ax.plot(log_t, log_L, c="black", lw=1.6)
+    for axis, values in ((ax.xaxis, log_t), (ax.yaxis, log_L)):
+        if np.abs(values).max() > 20:
+            widen(axis, 1.0, values)
+    ax.set(title=title, xlabel="log₁₀ t", ylabel="log₁₀ L (sum over the points)")
+
+
+def distance(ax: Axes, found: Limit) -> None:
+    title = "distance of the path from the limit"
+    if found.outcome != "converged":
+        say(ax, title, f"no limit is claimed:\nthe path is {found.outcome}")
+        return
+    depth, angle = -found.approach[:, 0], found.approach[:, 1]
+    there = (depth > 0) & (angle > 0)
+    if there.sum() < 2:
+        say(ax, title, "the path is at its limit")
+        return
+    ax.plot(depth[there], angle[there], c="black", lw=1.6, label="angle to the limit")
+    logarithmic(ax.xaxis, depth[there])
+    logarithmic(ax.yaxis, angle[there])
+    rate = rate_of(found)
+    if rate is not None:
+        late = there & (depth >= max(depth[-1] / 30, 1.0))
+        x = depth[late]
+        height = np.exp(np.mean(np.log(angle[late]) + rate * np.log(x)))
+        ax.plot(x, height * x**-rate, "--", c=PLUS, label=f"fit: log(1/L)^({-rate:.2g})")
+    if angle[there].min() < ROUNDING:
+        ax.axhspan(angle[there].min() / 2, ROUNDING, color="0.92", label="rounding")
+    ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="angle (rad)")
+    ax.legend(loc="best", fontsize=SMALL)

@@ -1,0 +1,137 @@
+"""Where neurons pointed before, where they point in the limit, and where theorems say they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
+
+from tacit.flow import Limit
+from tacit.plot.plane import MINUS, PLUS
+
+MOST_DOTS = 400
+"""Initial directions drawn."""
+MARKS = ("o", "D", "s", "^", "v", "h")
+"""Of predictions, in turn; hollow, so that a limit that keeps one is seen inside."""
+FLAT = 1e-3
+"""Directions nearer to each other than this (rad) span no plane."""
+MOST_IDS = 3
+"""Theorems that a line of the legend names."""
+
+Directions = Sequence[tuple[int, np.ndarray]]
+"""Signs of a, and unit vectors."""
+
+
+def neurons(ax: Axes, found: Limit, predicted: Sequence[tuple[str, Directions]]) -> None:
+    """On the unit circle in two dimensions, else projected onto the plane of the heaviest two."""
+    after, share, whose = _after(found)
+    order = np.argsort(share, kind="stable")
+    basis, names = _plane([after[k][1] for k in order[::-1]], found.data.X)
+    _before(ax, found, basis)
+    for k in order:
+        sign, u = after[k]
+        x, z = basis @ u
+        colour = PLUS if sign > 0 else MINUS
+        ax.plot([0, x], [0, z], c=colour, lw=0.8 + 2.2 * share[k], alpha=0.85, zorder=3)
+        ax.plot([x], [z], "o", c=colour, ms=4 + 4 * share[k], mec="white", mew=0.6, zorder=5)
+    for j, (_, named) in enumerate(predicted):
+        for sign, u in named:
+            x, z = basis @ u
+            ax.plot([x], [z], **_mark(j, PLUS if sign > 0 else MINUS))
+    ax.add_patch(Circle((0, 0), 1.0, fill=False, ec="0.75", lw=0.8, zorder=1))
+    flat = found.data.d <= 2
+    ax.set(
+        title=f"directions of neurons: before, {whose}{', predicted' if predicted else ''}"
+        + ("" if flat else "\nunit vectors, projected onto a plane through 0"),
+        xlabel=names[0],
+        ylabel=names[1],
+        xlim=(-1.35, 1.35),
+        ylim=(-1.35, 1.35),
+        xticks=(-1, 0, 1),
+        yticks=(-1, 0, 1),
+    )
+    ax.set_aspect("equal")
+    _legend(ax, whose, predicted)
+
+
+def _after(found: Limit) -> tuple[list[tuple[int, np.ndarray]], np.ndarray, str]:
+    """Directions at the end, their shares in the function, and what end that is."""
+    if found.groups:
+        named = [(group.sign, group.direction) for group in found.groups]
+        weight = np.array([group.weight for group in found.groups])
+        return named, weight / max(float(weight.max()), 1e-300), "in the limit"
+    state = found.path.last.state
+    size = np.linalg.norm(state.W, axis=1)
+    weight = np.abs(state.a) * size
+    shown = np.argsort(weight)[-MOST_DOTS:]
+    shown = shown[weight[shown] > 0]
+    named = [(1 if state.a[k] > 0 else -1, state.W[k] / size[k]) for k in shown]
+    return named, weight[shown] / max(float(weight.max(initial=0.0)), 1e-300), "at the end"
+
+
+def _plane(heaviest: list[np.ndarray], X: np.ndarray) -> tuple[np.ndarray, tuple[str, str]]:
+    """Two orthonormal directions and their names; the data helps out where neurons span less."""
+    d = X.shape[1]
+    if d <= 2:
+        return np.eye(2)[:, :d], ("x₁", "x₂")
+    others = [*np.linalg.svd(X, full_matrices=False)[2][:2], *np.eye(d)[:3]]
+    candidates = [(u, "direction of the heaviest neurons") for u in heaviest]
+    candidates += [(u, "direction of the data") for u in others]
+    rows: list[np.ndarray] = []
+    names: list[str] = []
+    for u, name in candidates:
+        rest = u - sum((row @ u) * row for row in rows)
+        length = float(np.linalg.norm(rest))
+        if length > FLAT and len(rows) < 2:
+            rows.append(rest / length)
+            names.append(name)
+    second = names[1].replace("the heaviest", "the next heaviest")
+    return np.array(rows), (names[0], f"{second}, orthogonal part")
+
+
+def _before(ax: Axes, found: Limit, basis: np.ndarray) -> None:
+    """Unit vectors of the start."""
+    state = found.path.moments[0].state
+    size = np.linalg.norm(state.W, axis=1)
+    living = np.flatnonzero(size > 0)
+    shown = living[:: max(len(living) // MOST_DOTS, 1)]
+    flat = (state.W[shown] / size[shown][:, None]) @ basis.T
+    for sign, colour in ((1, PLUS), (-1, MINUS)):
+        rows = flat[np.sign(state.a[shown]) == sign]
+        ax.scatter(rows[:, 0], rows[:, 1], s=13, c=colour, alpha=0.4, lw=0, zorder=2)
+
+
+def _mark(j: int, colour: str) -> dict[str, Any]:
+    """The j-th prediction: larger and of another shape than those before."""
+    return {
+        "marker": MARKS[j % len(MARKS)],
+        "ms": 13 + 3.0 * (j % len(MARKS)),
+        "mfc": "none",
+        "mec": colour,
+        "mew": 1.4,
+        "ls": "",
+        "zorder": 6,
+    }
+
+
+def _legend(ax: Axes, whose: str, predicted: Sequence[tuple[str, Directions]]) -> None:
+    for colour, name in ((PLUS, "a > 0"), (MINUS, "a < 0")):
+        ax.plot([], [], "s", c=colour, ms=6, label=name)
+    ax.legend(loc="upper right", fontsize=8)
+    lines = [
+        Line2D([], [], marker="o", ls="", c="0.45", ms=4, alpha=0.6, label="before training"),
+        Line2D([], [], marker="o", c="0.25", lw=2, ms=6, mec="white", label=whose),
+    ]
+    for j, (ids, _) in enumerate(predicted):
+        few = ids.split(", ")
+        more = f" and {len(few) - MOST_IDS} more" if len(few) > MOST_IDS else ""
+        style = {**_mark(j, "0.2"), "ms": 9}
+        label = "predicted by " + ", ".join(few[:MOST_IDS]) + more
+        lines.append(Line2D([], [], label=label, **style))
+    shown = ax.figure.legend(handles=lines, loc="outside lower center", fontsize=8, frameon=False)
+    for text in shown.get_texts():
+        text.set_parse_math(False)

@@ -1,0 +1,251 @@
+"""Phase diagrams of a sweep: a map over two columns, and curves with 99% bands."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from tacit.plot import new_figure, picture, under
+from tacit.plot.axes import say
+from tacit.plot.sweep_cells import Pooled, caption, pool
+from tacit.plot.sweep_columns import Axis, Choice, Rows, choose
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#777777")
+"""Okabe and Ito's, which colour-blind people can tell apart."""
+MARKERS = "osD^vPX"
+MOST_CURVES, FEW_CURVES = 7, 5
+"""In one panel; fewer where the bands are wide."""
+MANY_CELLS = 2000
+"""From so many on a map is drawn as a bitmap."""
+HATCH: dict[str, Any] = {"hatch": "////", "edgecolor": "0.6", "facecolor": "white", "lw": 0}
+
+
+def draw(rows: Rows, axes: Sequence[str], options: Mapping[str, Any]) -> dict[str, bytes]:
+    """File name → picture: one for each value, as PNG and as SVG."""
+    if not rows:
+        return {}
+    chosen = choose(rows, axes, options)
+    made = {}
+    for value in chosen.values:
+        figure = phase(pool(rows, chosen, value), chosen)
+        name = re.sub(r"[^\w.-]", "_", value)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # shown as a box
+            for ending in ("png", "svg"):
+                made[f"phase-{name}.{ending}"] = picture(figure, ending)
+    return made
+
+
+def phase(found: Pooled, chosen: Choice) -> Figure:
+    """One value: its map where there are two axes, its curves, and what was pooled."""
+    if not found.cells or found.y is None:
+        figure, panels = new_figure(size=(7.2, 4.4))
+        _over_x(panels[0, 0], found)
+    elif found.kind == "word":
+        figure = _words(found)
+    else:
+        figure, panels = new_figure(1, 2, size=(12.5, 4.6))
+        _map(panels[0, 0], found)
+        _curves(panels[0, 1], found, _title(found), found.y)
+    under(figure, caption(found, chosen))
+    return figure
+
+
+def _over_x(ax: Axes, found: Pooled) -> None:
+    """One axis only: the value, or the share of each word."""
+    if not found.cells:
+        say(ax, _title(found), "no run has a value")
+        return
+    _lay_out(ax, found.x, _title(found))
+    if found.kind != "word":
+        _curve(ax, found, 0, None, COLOURS[0], "o")
+    for k, word in enumerate(found.words):
+        _curve(ax, found, 0, word, COLOURS[k], MARKERS[k], word, (k + 0.5) / len(found.words))
+    _finish(ax, found, "" if found.kind == "word" else None)
+
+
+def _words(found: Pooled) -> Figure:
+    """A map of the most frequent word, and a panel with the share of each."""
+    assert found.y is not None
+    number = len(found.words) + 1
+    columns = {2: 2, 4: 2, 7: 4}.get(number, 3)
+    lines = math.ceil(number / columns)
+    figure, panels = new_figure(lines, columns, size=(4.6 * columns + 1.6, 4.2 * lines))
+    panels = panels.ravel()
+    _word_map(panels[0], found)
+    for k, (word, ax) in enumerate(zip(found.words, panels[1:], strict=False), start=1):
+        legend = found.y if k == columns - 1 else None
+        _curves(ax, found, f"share of “{_short(word)}”", legend, word)
+    for ax in panels[number:]:
+        ax.set_axis_off()
+    return figure
+
+
+def _map(ax: Axes, found: Pooled) -> None:
+    """The mean of every cell; hatched where no run has a value."""
+    lines, columns = map(range, found.shape)
+    Z = np.array([[found.middle(i, j) for j in columns] for i in lines])
+    shades = _mesh(ax, found, np.ma.masked_invalid(Z), _norm(Z[np.isfinite(Z)], found.kind))
+    _lay_out(ax, found.x, _title(found), found.y)
+    ax.figure.colorbar(shades, ax=ax)
+
+
+def _word_map(ax: Axes, found: Pooled) -> None:
+    """The most frequent word of every cell, paler where it is less frequent."""
+    shades = np.zeros((*found.shape, 4))
+    for i, j in found.cells:
+        shares = [found.middle(i, j, word) for word in found.words]
+        k = int(np.argmax(shares))
+        weight = 0.15 + 0.85 * shares[k]
+        shades[i, j] = (*(1 - weight * (1 - np.array(to_rgb(COLOURS[k])))), 1)
+    _mesh(ax, found, shades)
+    _lay_out(ax, found.x, _short(f"{found.value}: most frequent", 44), found.y)
+    both = zip(COLOURS, found.words, strict=False)
+    handles = [Patch(color=colour, label=_short(word)) for colour, word in both]
+    ax.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _mesh(ax: Axes, found: Pooled, Z: np.ndarray, norm: Normalize | None = None) -> Any:
+    assert found.y is not None
+    ax.add_patch(Rectangle((0, 0), 1, 1, transform=ax.transAxes, zorder=0, **HATCH))
+    many = math.prod(found.shape) > MANY_CELLS
+    x, y = found.x.edges(), found.y.edges()
+    return ax.pcolormesh(x, y, Z, norm=norm, cmap="viridis", rasterized=many)
+
+
+def _curves(
+    ax: Axes, found: Pooled, title: str, legend: Axis | None, word: str | None = None
+) -> None:
+    """Over x, one for every value of y or for some of them."""
+    assert found.y is not None
+    _lay_out(ax, found.x, title)
+    rows = _some(found)
+    shades = matplotlib.colormaps["viridis"](np.linspace(0.02, 0.9, len(rows)))
+    for k, i in enumerate(rows):
+        colour = COLOURS[k] if found.y.kind == "words" else shades[k]
+        beside = (k + 0.5) / len(rows)
+        _curve(ax, found, i, word, colour, MARKERS[k], found.y.labels[i], beside)
+    some = f"\n({len(rows)} of {found.shape[0]} values)" * (len(rows) < found.shape[0])
+    _finish(ax, found, None if legend is None else _short(legend.name) + some)
+
+
+def _curve(
+    ax: Axes,
+    found: Pooled,
+    i: int,
+    word: str | None,
+    colour: Any,
+    marker: str,
+    label: str = "",
+    beside: float = 0.5,
+) -> None:
+    """Means or shares with their intervals: a band, or bars where there is no line."""
+    x = found.x.at
+    y = np.array([found.middle(i, j, word) for j in range(len(x))])
+    ends = np.array([found.interval(i, j, word) for j in range(len(x))])
+    there, band = np.isfinite(y), np.isfinite(ends).all(axis=1)
+    if not there.any():
+        return
+    line = found.x.kind != "words" and len(x) > 1
+    if found.x.kind == "words":
+        x = x + 0.5 * (beside - 0.5)
+    thick = 1.35 - 0.6 * beside  # curves that coincide show at the edges
+    ax.plot(
+        x[there],
+        y[there],
+        c=colour,
+        marker=marker,
+        ms=4 * thick,
+        lw=1.5 * thick,
+        ls="-" if line else "none",
+        label=_short(label),
+    )
+    low, high = ends.T
+    if line:
+        ax.fill_between(x, low, high, where=band.tolist(), color=colour, alpha=0.14, lw=0)
+        for end in (low, high):
+            ax.plot(x, end, c=colour, lw=0.6, alpha=0.5)
+        band = band & ~(np.append(band[1:], False) | np.append(False, band[:-1]))
+    ax.vlines(x[band], low[band], high[band], colors=[colour], lw=1.4)
+
+
+def _finish(ax: Axes, found: Pooled, legend: str | None) -> None:
+    """Limits, and a legend beside the panel."""
+    if found.kind in ("share", "word"):
+        ax.set_ylim(-0.04, 1.04)
+    if found.kind == "geometric":
+        ax.set_yscale("log")
+    edges = found.x.edges()
+    ax.set_xlim(edges[0], edges[-1])
+    ax.grid(alpha=0.25)
+    if legend is not None:
+        title = {"title": legend, "title_fontsize": 8} if legend else {}
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), **title)
+
+
+def _lay_out(ax: Axes, x: Axis, title: str, y: Axis | None = None) -> None:
+    """Title, names, scales and ticks."""
+    ax.set_title(title, fontsize=11)
+    ax.set_xlabel(_short(x.name, 44))
+    if x.kind == "log":
+        ax.set_xscale("log")
+    _ticks(ax.xaxis, x, 9)
+    if y is not None:
+        ax.set_ylabel(_short(y.name, 34))
+        if y.kind == "log":
+            ax.set_yscale("log")
+        _ticks(ax.yaxis, y, 16)
+
+
+def _ticks(shown: Any, axis: Axis, most: int) -> None:
+    """At the values where these are few and short; else every so many, or as the scale has them."""
+    at = np.log10(axis.at) if axis.kind == "log" else axis.at
+    labels = [_short(label) for label in axis.labels]
+    room = np.diff(at).min() / np.ptp(at) if len(at) > 1 else 1.0
+    fits = len(at) <= most and room > 0.6 / most and max(map(len, labels)) <= 5
+    if axis.kind in ("log", "linear") and not fits:
+        return
+    every = math.ceil(len(at) / most)
+    long = shown.axis_name == "x" and sum(map(len, labels[::every])) > 40
+    turned = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    shown.set_ticks(axis.at[::every], labels[::every], fontsize=8 if long else 9, **turned)
+    shown.set_ticks([], minor=True)
+
+
+def _title(found: Pooled) -> str:
+    names = {"mean": "mean", "geometric": "geometric mean", "share": "share of runs"}
+    return _short(f"{found.value}: {names.get(found.kind, 'share of runs with each')}", 44)
+
+
+def _norm(Z: np.ndarray, kind: str) -> Normalize:
+    low, high = float(Z.min()), float(Z.max())
+    if kind == "share":
+        return Normalize(0, 1)
+    if kind == "geometric":
+        return LogNorm(low, high)
+    still = high - low <= 1e-12 * max(abs(low), abs(high))
+    room = (abs(high) / 2 or 0.5) if still else 0.0
+    return Normalize(low - room, high + room)
+
+
+def _some(found: Pooled) -> list[int]:
+    """Rows to draw as curves, evenly chosen, the first and the last among them."""
+    number = found.shape[0]
+    few = min(number, FEW_CURVES if found.kind in ("share", "word") else MOST_CURVES)
+    return [round(k * (number - 1) / max(few - 1, 1)) for k in range(few)]
+
+
+def _short(text: str, most: int = 28) -> str:
+    """For a label: not too long, and a dollar is a dollar."""
+    short = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2 - 1) :]}"
+    return short.replace("$", r"\$")

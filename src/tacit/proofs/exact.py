@@ -1,0 +1,83 @@
+"""Floats as whole numbers over a power of two, and roots and roundings to a chosen side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from tacit.values import BadInput
+
+MOST_OPERATIONS = 10**9
+"""Products of whole numbers spent on one file, counted before they are done (minutes)."""
+ROOT_BITS = 160
+"""Leading bits of a square root that are right; the rest is rounded to the safe side."""
+
+
+class Budget:
+    """What one file may cost. Files come from strangers, so the work is estimated beforehand."""
+
+    def __init__(self, operations: int = MOST_OPERATIONS) -> None:
+        self.most = self.left = operations
+
+    def take(self, operations: int, what: str) -> None:
+        self.left -= operations
+        if self.left < 0:
+            raise BadInput(
+                f"{what} needs about {operations:.0e} products of whole numbers; "
+                f"at most {self.most:.0e} are spent on one file"
+            )
+
+
+def whole(values: Iterable[float]) -> tuple[np.ndarray, int]:
+    """Whole numbers N and e ≥ 0 with values = N / 2^e, exactly; an array keeps its shape."""
+    floats = np.asarray(values, dtype=np.float64)
+    ratios = [value.as_integer_ratio() for value in floats.ravel().tolist()]
+    e = max((q.bit_length() - 1 for _, q in ratios), default=0)
+    numbers = np.empty(len(ratios), dtype=object)
+    numbers[:] = [p << (e + 1 - q.bit_length()) for p, q in ratios]
+    return numbers.reshape(floats.shape), e
+
+
+def longest(numbers: np.ndarray) -> int:
+    """Bits of the longest of the whole numbers."""
+    return max((abs(number).bit_length() for number in numbers.ravel()), default=0)
+
+
+def squared_norms(rows: np.ndarray) -> np.ndarray:
+    return (rows * rows).sum(axis=1)
+
+
+def root_above(value: Fraction) -> Fraction:
+    """The square root, rounded up."""
+    number, denominator = _scaled(value)
+    return Fraction(math.isqrt(number - 1) + 1 if number else 0, denominator)
+
+
+def root_below(value: Fraction) -> Fraction:
+    """The square root, rounded down."""
+    number, denominator = _scaled(value)
+    return Fraction(math.isqrt(number), denominator)
+
+
+def _scaled(value: Fraction) -> tuple[int, int]:
+    """N and D with value = N / D², where N is long enough for ROOT_BITS bits of its root."""
+    number = value.numerator * value.denominator
+    shift = max(0, ROOT_BITS - number.bit_length() // 2)
+    return number << (2 * shift), value.denominator << shift
+
+
+def float_below(value: Fraction) -> float:
+    """The largest float that is not above `value` (−∞ below all floats)."""
+    return -float_above(-value)
+
+
+def float_above(value: Fraction) -> float:
+    """The smallest float that is not below `value` (∞ above all floats)."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -np.finfo(float).max.item()
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -1,0 +1,113 @@
+"""Pages about what was reproduced, one for each paper, and a gallery, beside the pictures."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from tacit.files import write_file
+from tacit.reproduction import artefacts
+from tacit.reproduction.artefact import Artefact
+from tacit.reproduction.making import number, read
+from tacit.theorems.bibliography import bibtex
+from tacit.values.discovery import paper_keys
+
+BEYOND = "Beyond the papers: pictures that need the exact limit or a certificate"
+
+
+def write_pages(out: Path) -> None:
+    """A page for every paper with something in the folder, and the gallery of all."""
+    found = {
+        id: (one, about)
+        for id, one in artefacts().items()
+        if (about := read(out / one.folder)) is not None
+    }
+    for key in paper_keys():
+        mine = [both for both in found.values() if both[0].key == key]
+        if mine:
+            write_file(out / f"{key}.md", _page(key, mine).encode(), force=True)
+    write_file(out / "gallery.md", _gallery(list(found.values())).encode(), force=True)
+
+
+def _page(key: str, found: list[tuple[Artefact, dict[str, Any]]]) -> str:
+    claims = [claim for _, about in found for claim in about["claims"]]
+    fail = sum(not claim["holds"] for claim in claims)
+    lines = [
+        f"# {_title(key)}",
+        "",
+        f"{len(found)} figures and tables, {len(claims)} claims; "
+        + (f"{fail} do not hold, and say why." if fail else "all of them hold."),
+        "Everything on this page was written by the commands that stand in it.",
+    ]
+    for one, about in found:
+        lines += ["", *_section(one, about)]
+    return "\n".join(lines) + "\n"
+
+
+def _title(key: str) -> str:
+    found = re.search(r"^\s*title\s*= \{(.*?)\},$", bibtex().get(key, ""), re.S | re.M)
+    return f"{key}: {' '.join(re.sub('[{}]', '', found.group(1)).split())}" if found else BEYOND
+
+
+def _section(one: Artefact, about: dict[str, Any]) -> list[str]:
+    words = inspect.cleandoc(one.make.__doc__ or "").partition("\n")[2].strip()
+    lines = [
+        f"## {one.name}: {one.title}",
+        "",
+        f"{one.place}. `tacit reproduce {one.id}` ({_time(about)})",
+        "",
+        f"![{one.title}]({one.folder}/figure.png)",
+        "",
+        *([words, ""] if words else []),
+        "| claim | paper | ours | |",
+        "|---|---|---|---|",
+    ]
+    for claim in about["claims"]:
+        measured = number(claim["ours"])
+        if claim["interval"] is not None:
+            low, high = claim["interval"]
+            measured += f" (99%: {number(low)} … {number(high)})"
+        verdict = "holds" if claim["holds"] else "**does not hold**"
+        lines.append(_row(claim["text"], number(claim["paper"]), measured, verdict))
+    for claim in about["claims"]:
+        if not claim["holds"] and claim["finding"]:
+            lines += ["", f"*{claim['text']}*: {claim['finding']}"]
+    lines += ["", "<details><summary>Settings and departures</summary>", ""]
+    lines += ["| setting | value | where it comes from |", "|---|---|---|"]
+    for entry in about["settings"]:
+        value = f"`{entry['value']}`"
+        if entry["value"] != entry["default"]:
+            value += f" instead of `{entry['default']}`"
+        source = f"ours: {entry['place']}" if entry["ours"] else entry["place"]
+        lines.append(_row(entry["name"], value, source))
+    shown = {entry["name"] for entry in about["settings"]}
+    own = [words for words in about["departures"] if words.partition(" = ")[0] not in shown]
+    lines += ["", *(f"- {words}" for words in own), "", "</details>"]
+    return lines
+
+
+def _time(about: dict[str, Any]) -> str:
+    device = about.get("device", "cpu")
+    return f"{about['seconds']:.0f} s" + ("" if device == "cpu" else f" on one {device}")
+
+
+def _gallery(found: list[tuple[Artefact, dict[str, Any]]]) -> str:
+    lines = ["# Gallery", "", "Every figure and table, with the command that makes it.", ""]
+    for one, about in found:
+        hold = sum(claim["holds"] for claim in about["claims"])
+        lines += [
+            f"## [{one.id}]({one.key}.md)",
+            "",
+            f"{one.title}. {hold} of {len(about['claims'])} claims hold. "
+            f"`tacit reproduce {one.id}`",
+            "",
+            f"![{one.title}]({one.folder}/figure.png)",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,144 @@
+"""The loop of a sweep: workers get what is missing, and every result is kept at once."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tacit.sweeps.packs import packs
+from tacit.sweeps.plan import Plan, sets
+from tacit.sweeps.run import Crashed, Pack, Result, Run, Workers
+from tacit.sweeps.store import Store
+from tacit.values.text import printable
+
+Progress = Callable[[int, int, str], None]
+"""Is told how many runs are there, of how many, and a few words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """A sweep at its end: done + failed + cached = runs."""
+
+    results: Mapping[str, Result]
+    """By the keys of runs, without arrays."""
+    runs: int
+    """Points of the plan."""
+    done: int
+    """Those that were done now."""
+    failed: int
+    """Those that failed, now or earlier."""
+    cached: int
+    """Those that were there already, or that another sweep did meanwhile."""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why runs failed, each reason once."""
+        return list(dict.fromkeys(one.reason for one in self.results.values() if one.failed))
+
+
+def sweep(
+    plan: Plan,
+    store: Store,
+    workers: Workers,
+    progress: Progress = lambda there, of, words: None,
+    retry: bool = False,
+) -> Swept:
+    """Do what is missing; with `retry` also what has failed.
+
+    Whatever ends it, the runs that were finished are in the store, and the next sweep goes on with
+    the rest. Several sweeps may work in one folder at the same time: the second begins at the other
+    end.
+    """
+    keys = [point.run.key for point in plan.points]
+    runs = {key: point.run for key, point in zip(keys, plan.points, strict=True)}
+    found = store.find(runs)
+    if retry:
+        found = {key: result for key, result in found.items() if not result.failed}
+    loop = _Loop(plan, store, workers, progress, retry, runs, found)
+    loop.tell()
+    missing = {key: run for key, run in runs.items() if key not in found}
+    if missing:
+        with store.working() as first:
+            todo = packs(list(missing.values()), workers.pack, workers.at_once)
+            loop.others = not first
+            loop.run(todo if first else todo[::-1])
+    failed = sum(found[key].failed for key in keys)
+    done = sum(key in loop.now and not found[key].failed for key in keys)
+    return Swept(found, len(keys), done, failed, len(keys) - done - failed)
+
+
+class _Loop:
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        workers: Workers,
+        progress: Progress,
+        retry: bool,
+        runs: dict[str, Run],
+        found: dict[str, Result],
+    ) -> None:
+        self.store, self.workers, self.retry, self.found = store, workers, retry, found
+        self.data, self.of, self.progress = sets(plan), len(runs), progress
+        self.others = False
+        """Whether another sweep is at work in the folder."""
+        self.now: set[str] = set()
+        """Runs that were done here."""
+        self.failed = {key for key, result in found.items() if result.failed}
+        self.crashes: Counter[str] = Counter()
+
+    def run(self, ready: Sequence[Pack]) -> None:
+        todo, given = deque(ready), 0
+        while todo or given:
+            while todo and given < self.workers.at_once:
+                if pack := self._missing(todo.popleft()):
+                    self.workers.start(pack, self.data)
+                    given += 1
+                self.tell()
+            if given:
+                pack, answer = self.workers.wait()
+                given -= 1
+                if isinstance(answer, Crashed):
+                    todo.extend(self._again(pack, answer))
+                else:
+                    self.store.keep(zip(pack, answer, strict=True), self._kept)
+
+    def _missing(self, pack: Pack) -> Pack:
+        """What another sweep has not done meanwhile."""
+        for run in pack:
+            key = run.key
+            there = self.store.look(key)
+            if there is not None and not (self.retry and there.failed):
+                self._note(key, there)
+        return tuple(run for run in pack if run.key not in self.found)
+
+    def _again(self, pack: Pack, crash: Crashed) -> list[Pack]:
+        """A pack whose worker has died is tried run by run, and a run only so often."""
+        if len(pack) > 1:
+            return [(run,) for run in pack]
+        (run,) = pack
+        self.crashes[run.key] += 1
+        times = self.crashes[run.key]
+        if times < self.workers.crashes:
+            return [pack]
+        often = f", {times} times" if times > 1 else ""
+        failure = Result({}, reason=printable(f"{crash}{often}"))
+        self.store.keep([(run, failure)], self._kept)
+        return []
+
+    def _kept(self, run: Run, result: Result) -> None:
+        key = run.key
+        self._note(key, result)
+        self.now.add(key)
+        self.tell()
+
+    def _note(self, key: str, result: Result) -> None:
+        self.found[key] = result
+        if result.failed:
+            self.failed.add(key)
+
+    def tell(self) -> None:
+        words = [f"{len(self.failed)} failed"] if self.failed else []
+        words += ["another sweep is at work here too"] if self.others else []
+        self.progress(len(self.found), self.of, ", ".join(words))

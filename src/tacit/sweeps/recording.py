@@ -1,0 +1,85 @@
+"""What is recorded of one network: measures, limit, certificate, as JSON holds them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.sweeps.columns import CERTIFICATE, LIMIT, measures_of
+from tacit.sweeps.run import Run
+from tacit.values import BadInput, Dataset
+from tacit.values.jsonable import plain
+
+if TYPE_CHECKING:
+    from tacit.training.rules import Descent
+
+Weights = dict[str, np.ndarray]
+
+
+def of_measures(run: Run, descent: Descent, data: Dataset, weights: Weights) -> dict[str, Any]:
+    """The measures that are asked for; None where one has no meaning, or the run diverged."""
+    from tacit.measures import MEASURES, NotDefined, Snapshot
+
+    names = measures_of(run.record)
+    found: dict[str, Any] = dict.fromkeys(names)
+    if not weights:
+        return found
+    assert descent.loss is not None
+    snapshot = Snapshot(descent.model, descent.loss, weights, data)
+    with np.errstate(all="ignore"):
+        for name in names:
+            try:
+                found[name] = plain(MEASURES[name](snapshot))
+            except NotDefined:
+                continue
+    return found
+
+
+def of_certificate(run: Run, data: Dataset, weights: Weights) -> dict[str, Any]:
+    """What the trained network is among all; `optimality` says so where there is no certificate."""
+    from tacit.certificates import certify
+    from tacit.models import parse_activation
+
+    found: dict[str, Any] = dict.fromkeys(CERTIFICATE)
+    if not weights:
+        return found
+    if run.setting.model != "two_layer":
+        return found | {"certificate.optimality": "only two_layer networks have a certificate"}
+    alpha, train = parse_activation(run.setting.activation), run.setting.train or "both"
+    try:
+        one = certify(weights["W"], weights["a"], data.X, data.y, alpha, train, seconds=run.seconds)
+    except BadInput as error:
+        return found | {"certificate.optimality": f"none: {error}"}
+    numbers = (one.margin, one.lower, one.upper, one.gap)
+    residuals = (one.kkt.stationarity, one.kkt.feasibility, one.kkt.complementarity)
+    values = (one.optimality, *numbers, *residuals)
+    return plain(dict(zip(CERTIFICATE, values, strict=True)))
+
+
+def of_limit(run: Run, data: Dataset) -> tuple[dict[str, Any], Weights]:
+    """Where the flow from the initial weights ends; the limit as a network where there is one."""
+    from tacit.flow import find
+    from tacit.flow.summary import rate_of
+
+    end = find(replace(run.setting, rule="flow"), data, run.seed, seconds=run.seconds)
+    if end.path.end == "interrupted":  # the flow keeps what it has; a sweep does not
+        raise KeyboardInterrupt
+    best = end.certificate
+    cut = end.outcome == "undecided" and "seconds" in end.path.reason
+    values = (
+        end.outcome,
+        end.margin,
+        len(end.groups) if end.outcome == "converged" else None,
+        None if cut else end.log10_loss,  # how far one comes in so many seconds is no result
+        best.optimality if best else None,
+        best.lower if best else None,
+        best.gap if best else None,
+        rate_of(end),
+    )
+    arrays = {"limit.W": end.W, "limit.a": end.a}
+    return (
+        plain(dict(zip(LIMIT, values, strict=True))),
+        {name: array for name, array in arrays.items() if array is not None},
+    )

@@ -1,0 +1,100 @@
+"""What a sweep is made of: runs, each with a key, and their results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+import tacit
+from tacit.values import Dataset, Setting
+
+FORMAT = 1
+"""Of run folders; part of every key."""
+CRASHES = 3
+"""A run that ends its worker that often, alone, has failed."""
+
+
+@dataclass(frozen=True)
+class DataCall:
+    """A data set as the command line names it."""
+
+    text: str
+    labels: str | None = None
+    bias: float | None = None
+    test: str | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One network: everything its result depends on."""
+
+    data: DataCall
+    setting: Setting
+    epochs: int
+    seed: int
+    record: tuple[str, ...]
+    """Names of measures, and of what else is asked for (`limit`, `certificate`, `weights`)."""
+    seconds: float
+    """The most that the limit and the certificate may take, each."""
+    files: tuple[tuple[str, str], ...] = ()
+    """The files it reads and their SHA-256."""
+
+    @property
+    def key(self) -> str:
+        """The name of its folder: runs with the same key have the same result."""
+        said = {"format": FORMAT, "tacit": tacit.__version__, **asdict(self)}
+        text = json.dumps(said, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run gave; `reason` is empty unless it failed."""
+
+    values: dict[str, Any]
+    """Column → number, text, list of numbers, or None; as JSON holds them. The same whenever and
+    wherever it is computed on one machine."""
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    """The weights, where they are asked for."""
+    seconds: float = 0.0
+    device: str = "cpu"
+    reason: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.reason)
+
+
+Pack = tuple[Run, ...]
+"""Runs that are trained together."""
+Sets = Mapping[DataCall, Dataset]
+"""Data that a worker cannot make itself: what is read from files."""
+
+
+class Crashed(Exception):
+    """A worker ended while it worked on a pack; the message says how."""
+
+
+class Workers(Protocol):
+    """Who does the work: the cores of this machine, or a cluster."""
+
+    pack: int
+    """The most runs in a pack."""
+    at_once: int
+    """Packs that should be in the hands of the workers at any time."""
+    crashes: int
+    """Crashes of a pack with one run after which that run has failed."""
+
+    def start(self, pack: Pack, sets: Sets) -> None:
+        """Give a pack to the workers."""
+
+    def wait(self) -> tuple[Pack, Sequence[Result] | Crashed]:
+        """The next pack that has ended, with the results of its runs in their order."""
+
+    def close(self) -> None:
+        """End the workers, whatever they do."""

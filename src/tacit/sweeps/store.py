@@ -1,0 +1,235 @@
+"""Where a sweep keeps its runs: one folder each, named after the run's key, written whole.
+
+    DIR/sweep.json        marks the folder, and says what was asked for
+    DIR/runs/KEY/         a run, see `tacit.sweeps.folder`
+    DIR/index.sqlite      a cache of the run folders; may be deleted at any time
+    DIR/lock              held by a sweep that is at work
+    DIR/table.csv         written when all runs are there
+
+The run folders are the truth; nothing else is believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import tacit
+from tacit.files import check_writable, open_regular, write_file, write_folder
+from tacit.sweeps.folder import MOST_BYTES, files, read
+from tacit.sweeps.index import Index, Row
+from tacit.sweeps.run import FORMAT, Result, Run
+from tacit.values import BadInput
+from tacit.values.text import count
+
+MARK, TABLE = "sweep.json", "table.csv"
+OLD = 3600.0
+"""Seconds after which the leftovers of a killed writer are removed."""
+FLUSH = 1.0
+"""Seconds between writes to the index."""
+WRITERS = 4
+"""Run folders that are written at a time."""
+ADVICE = "choose another folder with --out"
+SAID = 3
+"""Broken run folders that are named one by one."""
+
+
+class Store:
+    """The folder of a sweep. BadInput when there is something else, or nothing can be written."""
+
+    def __init__(
+        self, folder: Path, asked: str = "", warn: Callable[[str], None] = lambda words: None
+    ) -> None:
+        self.folder, self.runs, self._warn = folder, folder / "runs", warn
+        try:
+            _check(folder)
+            self.runs.mkdir(parents=True, exist_ok=True)
+            _mark(folder / MARK, asked)
+            _remove_old(folder)
+            _remove_old(self.runs)
+        except OSError as error:
+            raise BadInput(f"{folder} cannot be used: {error.strerror}; {ADVICE}") from error
+        self._index = Index(folder / "index.sqlite")
+        self._rows: dict[str, Row] = {}
+        """Not yet in the index."""
+        self._flushed = time.monotonic()
+        self._broken: set[str] = set()
+
+    def find(self, keys: Collection[str]) -> dict[str, Result]:
+        """What is known of these runs, without their arrays."""
+        self._index.keep_only(set(os.listdir(self.runs)))
+        rows = self._index.read(keys)
+        found: dict[str, Result] = {}
+        broken: dict[str, str] = {}
+        for key in keys:
+            result = self._look(key, rows.get(key), broken)
+            if result is not None:
+                found[key] = result
+        self._tell(broken)
+        self.flush()
+        return found
+
+    def look(self, key: str) -> Result | None:
+        """What is there of one run now."""
+        broken: dict[str, str] = {}
+        result = self._look(key, None, broken)
+        self._tell(broken)
+        return result
+
+    def keep(
+        self,
+        results: Iterable[tuple[Run, Result]],
+        tell: Callable[[Run, Result], None] = lambda run, result: None,
+    ) -> None:
+        """Write them, and tell what is there then; another sweep may have been faster.
+
+        Several at a time, since most of the time is waiting for the disk.
+        """
+        with ThreadPoolExecutor(WRITERS) as threads:
+            tasks = [(run, threads.submit(self._write, run, result)) for run, result in results]
+            told = 0
+            try:
+                for run, task in tasks:
+                    kept, self._rows[run.key] = task.result()
+                    tell(run, kept)
+                    told += 1
+            except BaseException:
+                threads.shutdown(cancel_futures=True)
+                for run, task in tasks[told:]:
+                    if not task.cancelled() and task.exception() is None:
+                        tell(run, task.result()[0])
+                raise
+        if time.monotonic() > self._flushed + FLUSH:
+            self.flush()
+
+    def _write(self, run: Run, result: Result) -> tuple[Result, Row]:
+        target = self.runs / run.key
+        there = _if_whole(target)
+        if there is not None and not there[0].failed:
+            return there
+        if there is None and os.path.lexists(target):  # broken: nothing of it is lost
+            with contextlib.suppress(OSError):
+                os.rename(target, target.with_name(f"{target.name}.broken-{secrets.token_hex(3)}"))
+        try:
+            write_folder(target, files(run, result), force=there is not None)
+        except BadInput:
+            there = _if_whole(target)
+            if there is None:
+                raise
+            return there
+        return read(target)
+
+    def write(self, name: str, data: bytes) -> Path:
+        """A table or a picture beside the runs, in the place of an older one."""
+        path = self.folder / name
+        if path.is_symlink():
+            path.unlink()
+        write_file(path, data, force=True)
+        return path
+
+    def flush(self) -> None:
+        """Bring the index up to date."""
+        if self._rows:
+            self._index.write(self._rows)
+            self._rows.clear()
+        self._flushed = time.monotonic()
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[bool]:
+        """Yields whether no other sweep is at work here; the index is up to date afterwards."""
+        with contextlib.ExitStack() as stack:
+            first = True
+            with contextlib.suppress(ImportError, OSError):  # Windows; disks without locks
+                import fcntl
+
+                file = stack.enter_context(open(self.folder / "lock", "ab", opener=_no_link))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    first = False
+            stack.callback(self.flush)
+            yield first
+
+    def _look(self, key: str, row: Row | None, broken: dict[str, str]) -> Result | None:
+        try:
+            result, now = read(self.runs / key, row)
+        except FileNotFoundError:
+            return None
+        except (BadInput, OSError) as error:
+            broken[key] = str(error)
+            return None
+        if now != row:
+            self._rows[key] = now
+        return result
+
+    def _tell(self, broken: dict[str, str]) -> None:
+        new = [key for key in broken if key not in self._broken]
+        for key in new[:SAID]:
+            self._warn(f"{self.runs / key} does not count and is computed anew: {broken[key]}")
+        if len(new) > SAID:
+            self._warn(f"and so {count(len(new) - SAID, 'more run folder')}")
+        self._broken.update(new)
+
+
+def _if_whole(folder: Path) -> tuple[Result, Row] | None:
+    try:
+        return read(folder)
+    except (BadInput, OSError):
+        return None
+
+
+def _check(folder: Path) -> None:
+    """Before any work: it is the folder of a sweep, or can become one, and can be written."""
+    if "\0" not in str(folder):
+        folder = Path(os.path.realpath(folder))  # new/.. is there as soon as new is
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{folder} is a file; {ADVICE}")
+    if (folder / MARK).is_file():
+        try:
+            with open_regular(folder / MARK, MOST_BYTES) as file:
+                kind = json.loads(file.read())["format"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise BadInput(f"{folder / MARK} was not written by a sweep; {ADVICE}") from None
+        if kind != FORMAT:
+            raise BadInput(f"{folder} was written by another version of tacit; {ADVICE}")
+    elif folder.exists() and any(not name.startswith(".tacit-") for name in os.listdir(folder)):
+        raise BadInput(f"{folder} holds something else than a sweep; {ADVICE}")
+    runs = folder / "runs"
+    if runs.is_symlink() or (runs.exists() and not runs.is_dir()):
+        raise BadInput(f"{runs} is a link or a file; {ADVICE}")
+    for path in (folder / MARK, runs / MARK, folder / TABLE):
+        if path.name != TABLE or not path.is_symlink():  # a link is replaced by the table
+            check_writable(path, force=True, folder=False)
+
+
+def _mark(path: Path, asked: str) -> None:
+    about = {"format": FORMAT, "tacit": tacit.__version__, "asked": asked}
+    data = json.dumps(about, indent=1, ensure_ascii=False).encode()
+    if not path.is_file() or path.read_bytes() != data:
+        write_file(path, data, force=True)
+
+
+def _remove_old(folder: Path) -> None:
+    """What killed writers left long ago; what is younger may be of a sweep that lives."""
+    for entry in os.scandir(folder):
+        if entry.name.startswith(".tacit-"):
+            with contextlib.suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime < OLD:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Nor does it wait where somebody put a pipe."""
+    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags | more, 0o666)

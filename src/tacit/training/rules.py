@@ -1,0 +1,355 @@
+"""Gradient descent, stochastic gradient descent without replacement, and Adam, compiled.
+
+Time is counted in epochs; a step of gd is an epoch. One compiled function advances one network by
+any number of epochs. Networks of an ensemble go through that same function one after the other, so
+a seed gives the same bits alone, in any ensemble, and however its epochs are cut into pieces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import optax
+
+from tacit._jax import jax, jnp
+from tacit.models import Model, Params, TwoLayer, parse_activation, parse_model
+from tacit.models.losses import SOFTMAX, Loss, parse_loss, softmax_cross_entropy
+from tacit.training import stopping as stops
+from tacit.training.backends import blocks as blocked
+from tacit.training.stopping import Stop, parse_stop
+from tacit.values import BadInput, Setting
+from tacit.values.text import near_miss
+
+RULES = ("gd", "sgd", "adam")
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Everything about the training that the compiled code depends on."""
+
+    model: Model
+    loss: Loss | None
+    """None is the cross-entropy of the softmax of several outputs; labels are then 0, …, K−1."""
+    rule: str
+    scaled: bool
+    """Step size lr / loss."""
+    batch: int | None
+    """Examples in a batch; None is all of them, in their order."""
+    stop: Stop
+
+
+class State(NamedTuple):
+    """One network on its way."""
+
+    params: Params
+    optimizer: Any
+    epoch: jax.Array
+    step: jax.Array
+    status: jax.Array
+    """A code of `tacit.training.stopping`; RUNNING until something ends the run."""
+    best: jax.Array
+    """Smallest log loss so far, and the epochs since it was reached."""
+    stale: jax.Array
+    reference: Params
+    """The weights at the last power of two of epochs, for the `direction` rule; zero before."""
+
+
+def parse_descent(setting: Setting, n: int) -> Descent:
+    """The rule of a setting, for n examples."""
+    if setting.rule not in RULES:
+        raise BadInput(f"unknown rule '{setting.rule}'{near_miss(setting.rule, RULES)}")
+    if not 0 < setting.lr < float("inf"):
+        raise BadInput(f"--lr {setting.lr} must be a positive number")
+    if setting.step not in ("constant", "scaled"):
+        raise BadInput(
+            f"unknown step '{setting.step}'{near_miss(setting.step, ('constant', 'scaled'))}"
+        )
+    if setting.step == "scaled" and setting.loss == SOFTMAX:
+        raise BadInput("--step scaled goes with a loss of margins, not with softmax")
+    if setting.step == "scaled" and setting.rule != "gd":
+        raise BadInput(f"--step scaled goes with --rule gd, not {setting.rule}")
+    batch = setting.batch
+    if setting.rule == "gd" and batch not in (None, n):
+        raise BadInput(f"--rule gd uses all {n} examples; --batch {batch} needs --rule sgd or adam")
+    if batch is not None and not 1 <= batch <= n:
+        raise BadInput(f"--batch {batch} must be between 1 and the number of examples, {n}")
+    if setting.train not in (None, "both", "first"):
+        raise BadInput(f"--train {setting.train} must be 'both' or 'first'")
+    return Descent(
+        model=parse_model(setting.model, parse_activation(setting.activation), setting.train),
+        loss=None if setting.loss == SOFTMAX else parse_loss(setting.loss),
+        rule=setting.rule,
+        scaled=setting.step == "scaled",
+        batch={"gd": None, "sgd": batch or 1, "adam": batch}[setting.rule],
+        stop=parse_stop(setting.stop),
+    )
+
+
+def start(descent: Descent, weights: dict[str, Any]) -> State:
+    """Epoch 0 with these weights."""
+    params = {part: jnp.asarray(array) for part, array in weights.items()}
+    zero = jnp.zeros((), jnp.int64)
+    state = State(
+        params=params,
+        optimizer=_adam(0.0).init(descent.model.trained(params)) if descent.rule == "adam" else (),
+        epoch=zero,
+        step=zero,
+        status=zero,
+        best=jnp.zeros(()),
+        stale=zero,
+        reference=params,
+    )
+    return look_anew(state)
+
+
+def look_anew(state: State) -> State:
+    """The same weights for stop rules that have seen nothing yet."""
+    return state._replace(
+        status=jnp.full_like(state.status, stops.RUNNING),
+        best=jnp.full_like(state.best, jnp.inf),
+        stale=jnp.zeros_like(state.stale),
+        reference=jax.tree.map(jnp.zeros_like, state.params),
+    )
+
+
+def named_leaves(state: State) -> dict[str, jax.Array]:
+    """Every array of a state under a name such as `params.W`."""
+
+    def word(key: Any) -> str:
+        return str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))))
+
+    leaves = jax.tree.leaves_with_path(state)
+    return {".".join(map(word, path)): leaf for path, leaf in leaves}
+
+
+def advance(
+    descent: Descent,
+    state: State,
+    X: jax.Array,
+    y: jax.Array,
+    seed: int,
+    lr: jax.Array,
+    until: int,
+) -> State:
+    """Train until epoch `until`, or until a stop rule or a number that is not finite ends it."""
+    n = X.shape[0]
+    if descent.batch is None:
+        return _advance(descent, state, X, y, jnp.zeros((1, 0), jnp.int32), lr, until)
+    many = _at_once(n)
+    while (epoch := int(state.epoch)) < until and int(state.status) == stops.RUNNING:
+        chapter = epoch // many
+        orders = jnp.asarray(_orders(seed, chapter, many, n))
+        state = _advance(descent, state, X, y, orders, lr, min(until, (chapter + 1) * many))
+    return state
+
+
+def advance_all(
+    descent: Descent,
+    states: State,
+    X: jax.Array,
+    y: jax.Array,
+    seeds: Sequence[int],
+    lr: jax.Array,
+    until: int,
+) -> State:
+    """The same for networks side by side: every array has an axis of them in front.
+
+    For a GPU, which many small networks fill and one does not. The bits of a network may depend on
+    how many stand beside it, because the products of matrices do.
+    """
+    n = X.shape[1]
+    if descent.batch is None:
+        orders = jnp.zeros((len(seeds), 1, 0), jnp.int32)
+        return _advance_all(descent, states, X, y, orders, lr, until)
+    many = _at_once(n)
+    while True:
+        epochs = np.asarray(states.epoch)[np.asarray(states.status) == stops.RUNNING]
+        if not (epochs < until).any():
+            return states
+        chapter = int(epochs.min()) // many
+        orders = jnp.asarray(np.stack([_orders(seed, chapter, many, n) for seed in seeds]))
+        goal = min(until, (chapter + 1) * many)
+        states = _advance_all(descent, states, X, y, orders, lr, goal)
+
+
+MOST_ORDERS, MOST_NUMBERS = 64, 2**20
+"""Epochs whose orders are drawn at once, and the most numbers in them."""
+
+
+def _at_once(n: int) -> int:
+    return max(1, min(MOST_ORDERS, MOST_NUMBERS // n))
+
+
+@lru_cache(maxsize=8)  # pieces that end within a chapter ask for it again
+def _orders(seed: int, chapter: int, many: int, n: int) -> np.ndarray:
+    """The orders of the examples in `many` epochs, without replacement.
+
+    They are drawn on the host: the sorting that a permutation costs in compiled code would take a
+    third of the time of training small networks.
+    """
+    rows = np.tile(np.arange(n, dtype=np.int32), (many, 1))
+    return np.random.default_rng([seed, chapter]).permuted(rows, axis=1)
+
+
+@partial(jax.jit, static_argnames="descent")
+def _advance(
+    descent: Descent,
+    state: State,
+    X: jax.Array,
+    y: jax.Array,
+    orders: jax.Array,
+    lr: jax.Array,
+    until: int,
+) -> State:
+    """The same, compiled; `orders` are those of the epochs from a multiple of their number on."""
+    steps = 1 if descent.batch is None else math.ceil(X.shape[0] / descent.batch)
+
+    def running(state: State) -> jax.Array:
+        return (state.epoch < until) & (state.status == stops.RUNNING)
+
+    def one_epoch(state: State) -> State:
+        moved = _epoch(descent, state, X, y, orders[state.epoch % len(orders)], lr)
+        finite = moved.step == state.step + steps
+        for part in moved.params.values():
+            finite &= jnp.all(jnp.isfinite(part))
+        diverged = state._replace(
+            step=moved.step, status=jnp.full_like(state.status, stops.DIVERGED)
+        )
+        moved = moved._replace(epoch=state.epoch + 1)
+        if descent.stop.any:
+            moved = _look(descent, moved, X, y)
+        return jax.tree.map(partial(jnp.where, finite), moved, diverged)
+
+    return jax.lax.while_loop(running, one_epoch, state)
+
+
+@partial(jax.jit, static_argnames="descent")
+def _advance_all(descent: Descent, states: State, *rest: Any) -> State:
+    along = jax.vmap(partial(_advance, descent), in_axes=(0, 0, 0, 0, None, None))
+    return along(states, *rest)
+
+
+def _epoch(
+    descent: Descent, state: State, X: jax.Array, y: jax.Array, order: jax.Array, lr: jax.Array
+) -> State:
+    """One pass over the data. `step` stops counting where an output is no longer finite."""
+    n = X.shape[0]
+    if descent.batch is None:
+        return _step(descent, state, X, y, lr)
+    in_blocks = descent.rule == "sgd" and blocked.pays(descent.model, descent.batch, X.shape[1])
+    size = blocked.BLOCK if in_blocks else descent.batch
+    whole = n // size * size
+    steps = _block if in_blocks else _step
+
+    def some(state: State, rows: jax.Array) -> tuple[State, None]:
+        return steps(descent, state, X[rows], y[rows], lr), None
+
+    state, _ = jax.lax.scan(some, state, order[:whole].reshape(-1, size))
+    if whole < n:
+        state, _ = some(state, order[whole:])
+    return state
+
+
+def _block(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
+    """As many steps as there are rows, with one example each."""
+    model, loss = descent.model, descent.loss
+    assert isinstance(model, TwoLayer) and loss is not None
+    moved = blocked.block(model, loss, state.params["W"], state.params["a"], X, y, lr)
+    params = {"W": moved.W, "a": moved.a}
+    return state._replace(params=params, step=state.step + moved.finite)
+
+
+def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
+    model, params = descent.model, state.params
+    f = model(params, X)
+    gradient = model.gradient(params, X, _output_gradient(descent, f, y))
+    optimizer = state.optimizer
+    if descent.rule == "adam":
+        trained = model.trained(params)
+        change, optimizer = _adam(lr).update(model.trained(gradient), optimizer, trained)
+        params = {**params, **optax.apply_updates(trained, change)}
+    else:
+        params = jax.tree.map(lambda p, dp: p - lr * dp, params, gradient)
+    # While the outputs are finite, the steps count: the count ends at the step that broke them.
+    count = jnp.where(jnp.all(jnp.isfinite(f)), 1, 0)
+    return state._replace(params=params, optimizer=optimizer, step=state.step + count)
+
+
+def _output_gradient(descent: Descent, f: jax.Array, y: jax.Array) -> jax.Array:
+    """∂L/∂f(x_i); ∂log L/∂f(x_i) where the step is scaled."""
+    if descent.loss is None:
+        return softmax_cross_entropy(f, y)[1]
+    q = y * f
+    if descent.scaled:
+        return descent.loss.scaled_output_gradient(q, y)
+    return descent.loss.output_gradient(q, y)
+
+
+def _margins(descent: Descent, f: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """How far each point is on its right side, and the log loss."""
+    if descent.loss is not None:
+        q = y * f
+        return q, descent.loss.log_total(q, y)
+    own = jnp.arange(f.shape[1]) == y[:, None]
+    best_other = jnp.max(f, axis=1, where=~own, initial=-jnp.inf)
+    return jnp.sum(f * own, axis=1) - best_other, jnp.log(softmax_cross_entropy(f, y)[0])
+
+
+def _look(descent: Descent, state: State, X: jax.Array, y: jax.Array) -> State:
+    """Apply the stop rules to the weights as they are."""
+    stop, params = descent.stop, state.params
+    q, log_loss = _margins(descent, descent.model(params, X), y)
+    better = log_loss < state.best
+    stale = jnp.where(better, 0, state.stale + 1)
+    status = state.status
+
+    def on(condition: jax.Array, code: int) -> None:
+        nonlocal status
+        status = jnp.where((status == stops.RUNNING) & condition, code, status)
+
+    if stop.log_loss is not None:
+        on(log_loss <= stop.log_loss, stops.REACHED_LOSS)
+    if stop.zero_error:
+        on(jnp.all(q > 0), stops.ZERO_ERROR)
+    if stop.patience is not None:
+        on(stale >= stop.patience, stops.NO_IMPROVEMENT)
+    if stop.agreement:
+        on(_agree(params, X), stops.AGREEMENT)
+    reference = state.reference
+    if stop.angle is not None:
+        power_of_two = (state.epoch & (state.epoch - 1)) == 0
+        turned = _angle(descent.model.trained(params), descent.model.trained(reference))
+        settled = power_of_two & jnp.all(q > 0) & (turned <= stop.angle)  # no angle to zero
+        on(settled, stops.DIRECTION)
+        reference = jax.tree.map(partial(jnp.where, power_of_two), params, reference)
+    return state._replace(
+        status=status, best=jnp.minimum(state.best, log_loss), stale=stale, reference=reference
+    )
+
+
+def _agree(params: Params, X: jax.Array) -> jax.Array:
+    """All neurons of one output sign are on the same side of every point."""
+    side = jnp.sign(X @ params["W"].T)
+    agree = jnp.asarray(True)
+    for sign in (1, -1):
+        chosen = params["a"] * sign > 0
+        high = jnp.max(side, axis=1, where=chosen, initial=-1)
+        low = jnp.min(side, axis=1, where=chosen, initial=1)
+        agree &= ~chosen.any() | jnp.all((high == low) & (high != 0))
+    return agree
+
+
+def _angle(params: Params, others: Params) -> jax.Array:
+    """Angle between two sets of weights; accurate also when it is tiny."""
+    u, v = (jnp.concatenate([p[k].ravel() for k in sorted(p)]) for p in (params, others))
+    u, v = u / jnp.linalg.norm(u), v / jnp.linalg.norm(v)
+    return 2 * jnp.arctan2(jnp.linalg.norm(u - v), jnp.linalg.norm(u + v))
+
+
+def _adam(lr: Any) -> optax.GradientTransformation:
+    return optax.adam(lr)

@@ -1,0 +1,179 @@
+"""A run: what was trained on what, what was measured on the way, and the weights at its end.
+
+On disk it is a folder with `run.json` (setting and results) and `arrays.npz` (data, weights,
+measures), written whole or not at all, and read without trusting it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tacit
+from tacit._jax import jnp
+from tacit.files import npz_bytes, write_folder
+from tacit.models import parse_activation
+from tacit.training.rules import parse_descent
+from tacit.values import Dataset, Setting
+from tacit.values.jsonable import plain
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Members of an ensemble, in a row: every array below has one entry per member."""
+
+    setting: Setting
+    data: Dataset
+    members: tuple[tuple[int, int | None], ...]
+    """(seed, class): the class a member separates from the rest, None for binary data. Of K
+    classes, K members in a row have one seed."""
+    epochs: np.ndarray
+    """The T epochs at which measures were taken."""
+    measures: dict[str, np.ndarray]
+    """Name → T × members (× length, for vectors)."""
+    state: dict[str, np.ndarray]
+    """Everything training needs to go on; `params.W` and so on are the weights."""
+    outcomes: tuple[str, ...]
+    """How each member ended."""
+    seconds: float
+
+    @property
+    def epoch(self) -> int:
+        return int(self.epochs[-1])
+
+    @property
+    def params(self) -> dict[str, np.ndarray]:
+        """Part → members × its shape."""
+        start = "params."
+        return {k[len(start) :]: v for k, v in self.state.items() if k.startswith(start)}
+
+    @property
+    def train_error(self) -> list[float]:
+        """Of each member; of K classes, by the largest output, for each seed."""
+        return self._error("train_error", self.data)
+
+    @property
+    def test_error(self) -> list[float] | None:
+        return self._error("test_error", self.data.test) if self.data.test else None
+
+    def _error(self, name: str, data: Dataset | None) -> list[float]:
+        if self.data.binary or data is None:
+            return [float(v) for v in self.measures[name][-1]]
+        outputs = self._outputs(data).reshape(-1, len(self.data.classes), data.n)
+        own = np.arange(len(self.data.classes))[:, None] == data.y
+        return [
+            float(
+                np.mean(
+                    f.max(axis=0, where=own, initial=-np.inf)
+                    <= f.max(axis=0, where=~own, initial=-np.inf)
+                )
+            )
+            for f in outputs
+        ]  # a tie is an error, as it is for two classes
+
+    def _outputs(self, data: Dataset) -> np.ndarray:
+        model = parse_descent(self.setting, self.data.n).model
+        parts, X = self.params, jnp.asarray(data.X)
+        return np.stack(
+            [
+                np.asarray(model({k: jnp.asarray(v[i]) for k, v in parts.items()}, X))
+                for i in range(len(self.members))
+            ]
+        )
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """What scripts read: plain numbers for one member, lists for an ensemble; NaN becomes None."""
+
+    def one_or_all(values: list[Any]) -> Any:
+        return values[0] if len(values) == 1 else values
+
+    log_loss = run.measures["log_loss"][-1]
+    with np.errstate(over="ignore", under="ignore"):
+        loss = np.exp(log_loss)
+    result = {
+        "name": run.data.name,
+        "n": run.data.n,
+        "d": run.data.d,
+        "loss": one_or_all(loss.tolist()),
+        "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
+        "train_error": one_or_all(run.train_error),
+        "epochs": run.epoch,
+        "outcome": one_or_all(list(run.outcomes)),
+        "remarks": remarks(run),
+        "seconds": run.seconds,
+        "setting": asdict(run.setting),
+        "seeds": [seed for seed, _ in run.members],
+        "measures": {
+            "epoch": run.epochs.tolist(),
+            **{name: _squeeze(values).tolist() for name, values in run.measures.items()},
+        },
+    }
+    if run.test_error is not None:
+        result["test_error"] = one_or_all(run.test_error)
+    if not run.data.binary:
+        result["classes"] = [run.data.classes[k] for _, k in run.members if k is not None]
+    return plain(result)
+
+
+def _squeeze(values: np.ndarray) -> np.ndarray:
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def remarks(run: Run) -> list[str]:
+    """What a person should know about the end of the run, as sentences."""
+    dead = run.measures.get("dead_neurons")
+    if dead is None or parse_activation(run.setting.activation) != 0:
+        return []  # a Leaky ReLU answers on both sides
+    said = []
+    for when, at_start in ((" from the start", True), ("", False)):
+        which = (dead[-1] == run.setting.width) & ((dead[0] == run.setting.width) == at_start)
+        seeds = [seed for (seed, _), chosen in zip(run.members, which, strict=True) if chosen]
+        if seeds:
+            named = ", ".join(map(str, dict.fromkeys(seeds)))
+            advice = "" if at_start else " A smaller --lr, or data of a smaller scale, may help."
+            said.append(
+                f"Dead network{when} (seed {named}): no neuron is active on any training point, "
+                f"so no gradient moves it.{advice}"
+            )
+    return said
+
+
+def save(run: Run, path: str | Path, force: bool = False) -> None:
+    """Write the folder; an older run is replaced only with `force`."""
+    arrays = {"epochs": run.epochs, **data_arrays(run.data)}
+    arrays |= {f"state.{name}": array for name, array in run.state.items()}
+    arrays |= {f"measure.{name}": array for name, array in run.measures.items()}
+    packed = npz_bytes(arrays)
+    about = {
+        "tacit": tacit.__version__,
+        "format": FORMAT,
+        "setting": asdict(run.setting),
+        "data": about_data(run.data),
+        "members": run.members,
+        "outcomes": run.outcomes,
+        "seconds": run.seconds,
+        "summary": {k: v for k, v in summary(run).items() if k not in ("setting", "measures")},
+    }
+    text = json.dumps(plain(about), indent=1, allow_nan=False)
+    write_folder(path, {"run.json": text.encode(), "arrays.npz": packed}, force)
+
+
+def about_data(data: Dataset) -> dict[str, Any]:
+    """What the JSON of a folder says of its data."""
+    return {"name": data.name, "classes": data.classes, "parameters": data.parameters}
+
+
+def data_arrays(data: Dataset) -> dict[str, np.ndarray]:
+    """The points of a folder's data."""
+    arrays = {"X": data.X, "y": data.y}
+    if data.test is not None:
+        arrays |= {"test_X": data.test.X, "test_y": data.test.y}
+    return arrays

@@ -1,0 +1,22 @@
+"""One property of a data set or setting: does it hold, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property of a data set or setting: does it hold, and by how much.
+
+    `slack` is positive when the property holds with room to spare and negative when it fails; its
+    unit is stated in `note`. `error` bounds the rounding error of `slack`. `holds` is None when
+    nothing was decided, and `note` then says why.
+    """
+
+    name: str
+    holds: bool | None
+    slack: float | None
+    place: str
+    note: str = ""
+    error: float = 0.0

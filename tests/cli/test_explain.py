@@ -1,0 +1,168 @@
+"""`tacit predict` and `tacit explain` from the command line."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit import Setting, load
+from tacit.cli import _run
+from tacit.theorems import Case, Prediction, Theorem, theorems
+from tacit.theorems.shared_hypotheses import yes_or_no
+from tacit.theorems.theorem import Source
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys, *words):
+    code = _run([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_json(capsys, *words):
+    code, out, err = run(capsys, *words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_predict_asks_every_theorem_and_does_not_train(capsys, monkeypatch):
+    monkeypatch.setattr("tacit.flow.follow.Flow.run", None)
+    found = as_json(capsys, "predict", "orthogonal:n=12,d=3,seed=1", "--width", 8)
+    assert [one["id"] for one in found["theorems"]] == list(theorems())
+    for one in found["theorems"]:
+        assert one["applies"] in (True, False, None)
+        assert one["hypotheses"] and all(check["place"] for check in one["hypotheses"])
+        assert (one["prediction"] is None) == (one["applies"] is False)
+        failing = [check for check in one["hypotheses"] if check["holds"] is False]
+        assert bool(failing) == (one["applies"] is False)
+
+
+def test_predict_names_what_applies_to_orthogonally_separable_data(capsys):
+    code, out, _ = run(capsys, "predict", "orthogonal:n=12,d=3,seed=1", "--only", "phuong2021")
+    assert code == 0
+    assert "phuong2021:lemma2" in out and "lyu2021" not in out
+
+
+def test_another_network_other_theorems(capsys):
+    call = ["predict", "symmetric:n=10,d=2,seed=0", "--only", "lyu2021:thm4.3"]
+    (relu,) = as_json(capsys, *call)["theorems"]
+    (leaky,) = as_json(capsys, *call, "--activation", "leaky:0.5")["theorems"]
+    assert relu["applies"] is False and leaky["applies"] is not False
+
+
+def test_a_convolutional_net_on_xord(capsys):
+    words = "predict xord_decoy --model conv_max_pool --loss hinge:8 --rule gd --lr 1e-5"
+    words += " --width 240 --init gaussian:1e-9 --only brutzkus2019:thm6.3"
+    (found,) = as_json(capsys, *words.split())["theorems"]
+    assert found["applies"] is True and found["prediction"]["words"]
+
+
+def test_of_three_classes_each_is_asked_against_the_rest(capsys):
+    Path("three.csv").write_text("1,0,a\n0.9,0.1,a\n-1,1,b\n-1,1.2,b\n-1,-1,c\n-1,-1.1,c\n")
+    found = as_json(capsys, "predict", "three.csv", "--width", 6)
+    assert [part["class"] for part in found["networks"]] == ["a", "b", "c"]
+    assert all(len(part["theorems"]) == len(theorems()) for part in found["networks"])
+    explained = as_json(capsys, "explain", "three.csv", "--width", 12)
+    assert [part["class"] for part in explained["networks"]] == ["a", "b", "c"]
+
+
+def test_explain_is_the_union_of_the_others(capsys):
+    found = as_json(capsys, "explain", "orthogonal:n=12,d=2,seed=1", "--width", 20, "--out", "it")
+    for key in ("linearly_separable", "max_margin", "properties", "outcome", "groups", "kkt"):
+        assert key in found
+    assert found["outcome"] == "converged" and found["optimality"] == "certified"
+    verdicts = {one["id"]: one["verdict"] for one in found["theorems"]}
+    assert verdicts["lyu2021:thmH.2"] == "confirmed"
+    assert verdicts["brutzkus2019:thm3.3"] == "not applicable"
+    assert "refuted" not in verdicts.values()
+    assert json.loads(Path("it/result.json").read_text("utf-8")) == found
+    assert "<html" in Path("it/report.html").read_text("utf-8")
+
+
+def test_without_out_a_new_folder_is_made_each_time(capsys):
+    for _ in range(2):
+        code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1")
+        assert code == 0
+    assert "explain-xor-2/report.html" in out
+    assert sorted(path.name for path in Path().iterdir()) == ["explain-xor", "explain-xor-2"]
+
+
+def test_an_older_folder_is_kept_unless_forced(capsys):
+    call = ["explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1", "--out", "it"]
+    assert run(capsys, *call)[0] == 0
+    code, _, err = run(capsys, *call)
+    assert code == 2 and "--force" in err
+    assert run(capsys, *call, "--force")[0] == 0
+
+
+def test_a_name_that_is_a_script_is_text(capsys):
+    name = "<script>alert(1)<"
+    Path(name).mkdir()
+    np.savez(f"{name}/script>.npz", X=np.array([[1.0, 2.0], [-1.0, 0.5]]), y=np.array([1, -1]))
+    code, _, err = run(capsys, "explain", f"{name}/script>.npz", "--width", 8, "--out", "it")
+    assert code == 0, err
+    assert "<script" not in Path("it/report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explain", "nothing.csv"], "nothing.csv"),
+        (["explain", "xor", "--only", "lyu2021:thm99"], "lyu2021:thm99"),
+        (["predict", "xor", "--only", "lyu2022"], "lyu2022"),
+        (["explain", "xor", "--seconds", "0"], "--seconds"),
+        (["explain", "xor", "--loss", "hinge"], "hinge"),
+        (["explain", "xor", "--output-weight", "2"], "--train first"),
+        (["predict", "xor", "--rule", "newton"], "newton"),
+        (["predict", "xor", "--width", "0"], "--width"),
+        (["predict", "xor", "--model", "nonsense"], "nonsense"),
+        (["predict", "xor", "--loss", "square"], "square"),
+        (["predict", "xor", "--lr", "0"], "--lr"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, capsys):
+    code, out, err = run(capsys, *words)
+    assert code == 2 and out == ""
+    assert message in err and err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+class Wrong(Theorem):
+    """Every network ends with one neuron."""
+
+    id = "test:wrong"
+    source = Source("test", "Theorem 0")
+    summary = "Every network ends with one neuron."
+    needs = "limit"
+    tolerance = 1e-6
+
+    def example(self) -> Case:
+        return Case(load("xor"), Setting(rule="flow"))
+
+    def counterexample(self) -> tuple[Case, str]:
+        return self.example(), "anything"
+
+    def hypotheses(self, case, run=None):
+        return (yes_or_no("anything", True, "everywhere"),)
+
+    def predict(self, case):
+        return Prediction("One neuron survives.")
+
+    def residual(self, prediction, case, run):
+        return float(len(run.end.a) - 1)
+
+
+def test_what_is_refuted_is_loud_and_can_be_run_again(capsys, monkeypatch):
+    room = sys.modules["tacit.explanation.predictions"]
+    monkeypatch.setattr(room, "theorems", lambda: {Wrong.id: Wrong()})
+    code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--seed", 3, "--out", "it")
+    assert code == 1
+    assert "refuted" in out and "test:wrong" in out
+    page = Path("it/report.html").read_text("utf-8")
+    assert "tacit explain xor" in page and "--seed 3" in page

@@ -1,0 +1,34 @@
+"""The examples of CONTRIBUTING.md work as they stand."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from tacit.data._sampling import halves
+from tacit.data.generators import GENERATORS, generator, require
+from tacit.geometry import check
+from tacit.geometry.predicate import _REGISTERED, Finding, View, predicate
+from tacit.measures import MEASURES, Snapshot, measure
+from tacit.training import train
+from tacit.values import Dataset, Setting
+
+TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_the_examples():
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    rooms = {"np": np, "Dataset": Dataset, "generator": generator, "require": require}
+    rooms |= {"halves": halves, "predicate": predicate, "View": View, "Finding": Finding}
+    rooms |= {"measure": measure, "Snapshot": Snapshot}
+    exec(code, rooms)
+    try:
+        data = GENERATORS["rings"](n=20, d=3)
+        found = check(data, ["unit_norms"]).properties["unit_norms"]
+        assert found.holds is False and abs(found.slack + 1) < 1e-12
+        run = train(Setting(width=4), data, epochs=2)
+        assert abs(run.measures["largest_neuron"][0, 0] - 1e-3) < 1e-15  # balanced:1e-3
+    finally:
+        GENERATORS.pop("rings", None)
+        _REGISTERED.pop("unit_norms", None)
+        MEASURES.pop("largest_neuron", None)

@@ -1,0 +1,41 @@
+"""docs/papers holds every figure and table, and its pages are those of the claims beside them.
+
+`tacit reproduce all --out docs/papers` makes all of it anew.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tacit.reproduction import artefacts
+from tacit.reproduction.pages import write_pages
+from tacit.values.discovery import paper_keys
+
+PAGES = Path(__file__).parents[2] / "docs" / "papers"
+
+
+@pytest.mark.parametrize("artefact", artefacts().values(), ids=list(artefacts()))
+def test_every_figure_is_there_in_full_and_says_what_it_found(artefact):
+    folder = PAGES / artefact.folder
+    assert (folder / "figure.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    about = json.loads((folder / "claims.json").read_text("utf-8"))
+    shrunk = [entry["name"] for entry in about["settings"] if entry["value"] != entry["default"]]
+    assert shrunk == []
+    named = {entry["name"] for entry in about["settings"]}
+    assert named == set(artefact.settings.__dataclass_fields__)
+    assert about["claims"]
+    for claim in about["claims"]:
+        assert claim["holds"] or claim["finding"], claim
+
+
+def test_the_pages_are_written_from_the_claims(tmp_path):
+    for artefact in artefacts().values():
+        folder = tmp_path / artefact.folder
+        folder.mkdir()
+        claims = (PAGES / artefact.folder / "claims.json").read_bytes()
+        (folder / "claims.json").write_bytes(claims)
+    write_pages(tmp_path)
+    for name in (*paper_keys(), "gallery"):
+        written = (PAGES / f"{name}.md").read_text("utf-8")
+        assert written == (tmp_path / f"{name}.md").read_text("utf-8")

@@ -1,0 +1,141 @@
+"""Check, predict, limit and certify together: sentences, several classes, theorems that fail."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit import Dataset, Setting, load
+from tacit.explanation import explain, predict
+from tacit.explanation.observation import run_of, up_to
+from tacit.explanation.predictions import judge_all
+from tacit.explanation.sentences import counts, just_fail, sentences, telling
+from tacit.flow import find
+from tacit.theorems import Case, Prediction, Theorem, theorem
+from tacit.theorems.shared_hypotheses import yes_or_no
+from tacit.theorems.theorem import Source
+
+RELU = Setting(width=30, train="both", init="balanced:1e-4", rule="flow")
+
+
+def test_the_default_data_in_words() -> None:
+    """What the README quotes."""
+    found = explain(replace(RELU, width=100), load("orthogonal:n=40,d=2,seed=3"))
+    data, run, best, numbers = sentences(found)
+    assert "orthogonally separable: yes, closest pair 0.027 away from failing" in data
+    assert "end in 2 directions" in run and best.startswith("A KKT point and the global optimum")
+    assert "confirmed" in numbers and "refuted" not in numbers
+    told = {verdict.theorem.id: verdict for verdict in telling(found.worst.verdicts, 7)}
+    assert told["lyu2021:thmH.2"].status == "confirmed"
+    near = [verdict.theorem.id for verdict in just_fail(found.worst.verdicts)]
+    assert "phuong2021:thm1" in near
+    assert sum(counts(found.worst.verdicts).values()) == len(found.worst.verdicts)
+
+
+def test_a_run_without_a_limit_says_so() -> None:
+    data = Dataset(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1, -1]))
+    found = explain(RELU, data)
+    said = sentences(found)
+    assert any(line.startswith("Training is stuck") for line in said)
+    about_the_limit = [v for v in found.worst.verdicts if v.theorem.needs == "limit"]
+    assert {v.status for v in about_the_limit} <= {"open", "not applicable"}
+
+
+def test_every_class_has_a_network_of_its_own() -> None:
+    data = load("orthogonal_classes:n=9,d=3,seed=0")
+    found = explain(replace(RELU, width=12), data, only=["wang2022"])
+    assert [part.name for part in found.parts] == list(data.classes)
+    assert found.worst.name in data.classes
+    before = predict(replace(RELU, width=12), data, only=["wang2022"])
+    assert [name for name, _ in before.classes] == list(data.classes)
+
+
+def test_the_order_of_theorems_and_papers_can_be_chosen() -> None:
+    asked = predict(RELU, load("xor"), only=["lyu2021:thm3.1", "phuong2021"])
+    ids = [verdict.theorem.id for verdict in asked.verdicts]
+    assert ids[0] == "lyu2021:thm3.1" and set(id.partition(":")[0] for id in ids[1:]) == {
+        "phuong2021"
+    }
+
+
+class Broken(Theorem):
+    """Raises."""
+
+    id = "test:broken"
+    source = Source("test", "Theorem 0")
+    summary = "Raises."
+    needs = "data"
+    tolerance = 0.0
+
+    def example(self) -> Case:
+        return Case(load("xor"), RELU)
+
+    def counterexample(self) -> tuple[Case, str]:
+        return self.example(), "anything"
+
+    def hypotheses(self, case, run=None):
+        return (yes_or_no("anything", True, "everywhere"),)
+
+    def predict(self, case):
+        return Prediction(str(1 / 0))
+
+    def residual(self, prediction, case, run):
+        return 0.0
+
+
+def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
+    case = Case(load("xor"), RELU)
+    first, second = judge_all([Broken(), theorem("lyu2021:thm3.1")], case)
+    assert first.status == "open" and "ZeroDivisionError" in first.words
+    assert second.hypotheses
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1e9, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+        [[1e6, 2.0], [-1e6, 2.5], [1e6, 0.01]],
+        [[1e16, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+        [[1e30, 2.0], [-1.0, 1.0], [3.0, 0.01]],
+    ],
+)
+def test_what_may_be_rounding_refutes_nothing(X) -> None:
+    found = explain(replace(RELU, width=20), Dataset(np.array(X), np.array([1, -1, 1])), seconds=8)
+    assert "refuted" not in counts(found.worst.verdicts)
+
+
+def test_filters_are_no_neurons() -> None:
+    """Theorems about two-layer nets are asked about a convolutional one without its weights."""
+    setting = replace(RELU, model="conv_max_pool", train="first", init="gaussian:1e-3", rule="gd")
+    asked = predict(setting, load("gaussians:n=8,d=4"))
+    assert not [v.theorem.id for v in asked.verdicts if "cannot be evaluated" in v.words]
+
+
+def test_only_theorems_about_several_classes_are_asked_of_them_together() -> None:
+    found = explain(replace(RELU, width=12), load("orthogonal_classes:n=9,d=3,seed=0"))
+    assert all(verdict.theorem.several_classes for verdict in found.verdicts)
+    every = [verdict for part in found.parts for verdict in part.verdicts]
+    assert not [v.theorem.id for v in [*every, *found.verdicts] if "evaluated here" in v.words]
+
+
+def test_a_run_is_the_path_and_its_limit() -> None:
+    found = find(RELU, load("orthogonal:n=8,d=2"))
+    run = run_of(found)
+    assert len(run.moments) == len(found.path.moments) and run.outcome == "converged"
+    np.testing.assert_array_equal(run.end.W, found.W)
+    times = [moment.time for moment in run.moments]
+    assert times == sorted(times) and len(run.events) == len(found.path.events)
+    early = up_to(run, -10.0)
+    assert early.limit is None
+    assert early.moments[-1].log_loss >= -10 * math.log(10) > run.moments[-1].log_loss
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_explained_depends_on_the_seed_alone(seed: int) -> None:
+    data = load("orthogonal:n=10,d=3,seed=2")
+    one, other = (explain(replace(RELU, width=10), data, seed=seed) for _ in range(2))
+    for a, b in zip(one.worst.verdicts, other.worst.verdicts, strict=True):
+        assert (a.status, a.residual) == (b.status, b.residual), a.theorem.id

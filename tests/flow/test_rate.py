@@ -1,0 +1,28 @@
+"""The rate that the limit predicts is the slope of the deep path."""
+
+import numpy as np
+import pytest
+
+from tacit.data import load
+from tacit.flow import find
+from tacit.flow.rate import predicted_rate
+from tacit.values import Setting
+
+CASES = {
+    "two groups": ("lyu2021_appJ:n=10,d=50,seed=3", Setting(activation="leaky:0.5", width=20)),
+    "another slope": ("lyu2021_appJ:n=12,d=30,seed=1", Setting(activation="leaky:0.2", width=20)),
+    "frozen parts": ("wang2022_f1", Setting(width=10)),
+    "fixed output": ("gaussians:n=20,d=4", Setting(activation="leaky:0.5", train="first", width=8)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_predicted_rate_is_the_slope_of_the_deep_path(name):
+    text, setting = CASES[name]
+    limit = find(setting, load(text), 0, log10_loss=-1e6)
+    assert limit.outcome == "converged"
+    depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
+    late = depth > depth[-1] / 10
+    slope = -np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)[0]
+    assert slope == pytest.approx(predicted_rate(limit), abs=0.01)
+    assert limit.rate == pytest.approx(predicted_rate(limit), abs=0.02)

@@ -1,0 +1,240 @@
+"""Folders of limits: the round trip, and every folder that is not one."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers import refused, spoil
+from tacit import Dataset, Setting
+from tacit import load as load_data
+from tacit.flow import Limit
+from tacit.flow import limit_folder as runs
+from tacit.flow.limit_folder import SavedLimits, load, save
+from tacit.flow.limits import find_each
+from tacit.values import BadInput
+
+SETTING = Setting(width=4, train="both", init="balanced:1e-4")
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return load_data("gaussians:n=8,d=2,test=3")
+
+
+@pytest.fixture(scope="module")
+def found(data: Dataset) -> list[Limit]:
+    limits, interrupted = find_each(SETTING, data, seed=1, log10_loss=-40.0)
+    assert not interrupted and limits[0].outcome == "converged"
+    return limits
+
+
+@pytest.fixture(scope="module")
+def folder(found: list[Limit], data: Dataset, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("limits") / "run"
+    save(found, data, path)
+    return path
+
+
+def arrays_of(folder: Path) -> dict[str, np.ndarray]:
+    with np.load(folder / "arrays.npz") as archive:
+        return dict(archive)
+
+
+def copy(folder: Path, target: Path, about=None, arrays=None) -> Path:
+    """The folder with another limit.json (text or object) or other arrays."""
+    target.mkdir()
+    text = (folder / "limit.json").read_text() if about is None else about
+    (target / "limit.json").write_text(text if isinstance(text, str) else json.dumps(text))
+    if arrays is None:
+        (target / "arrays.npz").write_bytes((folder / "arrays.npz").read_bytes())
+    else:
+        np.savez(target / "arrays.npz", **arrays)
+    return target
+
+
+# --- round trip ----------------------------------------------------------------------------------
+
+
+def test_what_is_saved_is_what_is_loaded(found, data, folder) -> None:
+    (one,), got = found, load(folder)
+    assert (got.setting, got.seed, got.outcomes) == (SETTING, 1, ("converged",))
+    np.testing.assert_array_equal(got.data.X, data.X)
+    np.testing.assert_array_equal(got.data.y, data.y)
+    np.testing.assert_array_equal(got.data.test.X, data.test.X)
+    assert (got.data.name, got.data.parameters) == (data.name, data.parameters)
+    np.testing.assert_array_equal(got.weights["W"][0], one.W)
+    np.testing.assert_array_equal(got.weights["a"][0], one.a)
+    assert got.whats == ["the limit"] and got.members == [(1, None)]
+    (path,) = got.paths
+    assert path.s.tolist() == [moment.s for moment in one.path.moments]
+    assert path.log_t.tolist() == [moment.log_t for moment in one.path.moments]
+    assert path.log_L.tolist() == [moment.log_L for moment in one.path.moments]
+    np.testing.assert_array_equal(path.W[-1], one.path.last.state.W)
+    np.testing.assert_array_equal(path.a[0], one.path.moments[0].state.a)
+    np.testing.assert_array_equal(path.side, one.path.last.state.side)
+    assert got.summary["margin"] == one.margin
+
+
+def test_the_same_limit_gives_the_same_bytes(found, data, folder, tmp_path) -> None:
+    save(found, data, tmp_path / "again")
+    for name in ("limit.json", "arrays.npz"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_long_paths_are_thinned_and_keep_their_ends(found, data, tmp_path, monkeypatch) -> None:
+    moments = found[0].path.moments
+    for name, value in (("MOST_MOMENTS", 7), ("MOST_NUMBERS", 7 * 12), ("MOST_NUMBERS", 1)):
+        monkeypatch.setattr(runs, name, value)
+        save(found, data, tmp_path / f"{name} {value}")
+        (path,) = load(tmp_path / f"{name} {value}").paths
+        assert 2 <= len(path.s) <= 7
+        assert (path.s[0], path.s[-1]) == (moments[0].s, moments[-1].s)
+        monkeypatch.undo()
+
+
+def test_classes_and_names_that_are_no_text(tmp_path) -> None:
+    """A file name on Linux may hold bytes that are no text."""
+    three = Dataset(np.eye(3), [0, 1, 2], "caf\udce9", ("a", "ü", "\udcff"))
+    limits, _ = find_each(SETTING, three, log10_loss=-20.0)
+    save(limits, three, tmp_path / "run")
+    got = load(tmp_path / "run")
+    assert got.data.classes == three.classes and got.data.name == three.name
+    assert got.outcomes == tuple(one.outcome for one in limits)
+    assert got.members == [(0, 0), (0, 1), (0, 2)]
+    for one, W, path in zip(limits, got.weights["W"], got.paths, strict=True):
+        last = one.path.last.state
+        np.testing.assert_array_equal(W, last.W if one.W is None else one.W)
+        np.testing.assert_array_equal(path.W[-1], last.W)
+
+
+def test_without_a_limit_there_are_the_last_weights(found, data, tmp_path) -> None:
+    lost = replace(found[0], outcome="stuck", groups=(), W=None, a=None, kkt=None, certificate=None)
+    save([lost], data, tmp_path / "run")
+    got = load(tmp_path / "run")
+    assert got.limits == (None,) and got.whats == ["the last moment of the path (stuck)"]
+    np.testing.assert_array_equal(got.weights["W"][0], lost.path.last.state.W)
+
+
+def test_nothing_is_overwritten_unless_forced(found, data, folder, tmp_path) -> None:
+    target = copy(folder, tmp_path / "run")
+    (target / "notes.txt").write_text("mine")
+    refused(lambda: save(found, data, target), "already exists")
+    save([replace(found[0], seed=5)], data, target, force=True)
+    assert load(target).seed == 5 and (target / "notes.txt").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+# --- what is read --------------------------------------------------------------------------------
+
+
+def test_what_is_no_folder_of_limits(tmp_path, folder) -> None:
+    refused(lambda: load(tmp_path / "nowhere"), "is not a run folder", "tacit limit")
+    refused(lambda: load(folder / "limit.json"), "is not a run folder")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused(lambda: load(empty), "no such file")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"x"', "[" * 100_000, "\x00", "{}"])
+def test_json_that_is_no_limit(folder, tmp_path, text) -> None:
+    target = copy(folder, tmp_path / "run", text)
+    refused(lambda: load(target), "run")
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("format", KeyError), ("setting", KeyError), ("data", KeyError), ("seed", KeyError),
+        ("outcomes", KeyError), ("summary", KeyError), ("format", 2), ("format", "a\nb"),
+        ("setting", []), ("setting.more", 1), ("setting.model", "nothing"),
+        ("setting.model", "residual:3"), ("setting.activation", "leaky:2"), ("setting.width", 3),
+        ("setting.width", "4"), ("setting.width", 10**30), ("setting.width", True),
+        ("setting.train", "last"), ("setting.lr", math.nan), ("data.classes", ["a", "b", "c"]),
+        ("data.classes", 5), ("data.parameters", 5), ("seed", -1), ("seed", 2**70), ("seed", 1.5),
+        ("seed", True), ("seed", "1"), ("outcomes", []), ("outcomes", ["converged"] * 2),
+        ("outcomes", ["stuck"]), ("outcomes", ["fine"]), ("outcomes", [["converged"]]),
+        ("outcomes", "converged"), ("outcomes", 5), ("outcomes", None), ("summary", []),
+    ],
+    ids=lambda value: repr(value)[:30],
+)  # fmt: skip
+def test_altered_json(folder, tmp_path, path, value) -> None:
+    about = json.loads((folder / "limit.json").read_text())
+    *way, last = path.split(".")
+    inner = about
+    for key in way:
+        inner = inner[key]
+    if value is KeyError:
+        del inner[last]
+    else:
+        inner[last] = value
+    target = copy(folder, tmp_path / "run", about)
+    refused(lambda: load(target), "run")
+
+
+def test_altered_arrays(folder, tmp_path) -> None:
+    arrays = arrays_of(folder)
+    tried = 0
+    for name, array in arrays.items():
+        wrong = [array[:-1], array.reshape(-1)[:, None, None, None], np.array(1.0)]
+        wrong += [array.astype(str), array.astype(complex)]
+        wrong.append(array.astype(np.float32 if array.dtype.kind == "f" else float))
+        if array.dtype.kind == "f":
+            wrong += [np.where(np.arange(array.size) == array.size - 1, bad, array.ravel())
+                      .reshape(array.shape) for bad in (np.nan, np.inf)]  # fmt: skip
+        changed = [{**arrays, name: value} for value in wrong]
+        if name != "test_X":  # a limit without a test set
+            changed.append({key: value for key, value in arrays.items() if key != name})
+        for one in changed:
+            target = copy(folder, tmp_path / f"{tried}", arrays=one)
+            refused(lambda target=target: load(target))
+            tried += 1
+    assert tried > 70
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("path.s", lambda s: s[::-1]), ("path.s", lambda s: 0 * s),
+        ("path.log_t", lambda t: t[::-1]), ("path.length", lambda n: n - 1),
+        ("path.length", lambda n: -n), ("path.length", lambda n: 0 * n + 2**62),
+        ("side", lambda side: side * 2 + 1), ("side", lambda side: side[:, :, :0]),
+        ("side", lambda side: np.repeat(side, 9, axis=2)),
+        ("limit.W", lambda W: 0 * W), ("limit.a", lambda a: 0 * a), ("y", lambda y: 2 * y),
+        ("test_X", lambda X: X[:, :1]),
+    ],
+)  # fmt: skip
+def test_numbers_that_cannot_be(folder, tmp_path, name, value) -> None:
+    arrays = arrays_of(folder)
+    arrays[name] = value(arrays[name])
+    target = copy(folder, tmp_path / "run", arrays=arrays)
+    refused(lambda: load(target), "run")
+
+
+@settings(
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(["limit.json", "arrays.npz"]),
+    st.integers(0, 2**32),
+    st.sampled_from(["flip", "cut", "insert", "remove"]),
+)
+def test_random_corruption_is_refused_or_harmless(
+    folder, tmp_path_factory, name, seed, how
+) -> None:
+    """One line, or limits whose weights have the right shape: never a traceback."""
+    target = copy(folder, tmp_path_factory.mktemp("broken") / "run")
+    spoil(target / name, seed, how)
+    try:
+        got: SavedLimits = load(target)
+    except BadInput as error:
+        assert "\n" not in str(error)
+    else:
+        assert got.weights["W"][0].shape == (4, 2) and got.whats and got.members

@@ -1,0 +1,348 @@
+"""The global optimum: against the whole convex program written out, and its bounds on their own."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from tacit.numerics import column_generation as search
+from tacit.numerics.arrangements import cells
+from tacit.numerics.convex_program import Optimum, bracket, optimum
+from tacit.numerics.neurons import Neurons
+from tacit.numerics.restricted import Restricted, restricted_program
+
+
+def best_margin(
+    X: np.ndarray, y: np.ndarray, alpha: float, signs: Sequence[int] = (1, -1), budget: str = "sum"
+) -> float:
+    """wang2022 (14) over all cells: the widest margin with size at most 1."""
+    C = cells(X).astype(float)
+    output, sums, constraints = 0, [], []
+    for s in signs:
+        V = cp.Variable((len(C), X.shape[1]))
+        t = V @ X.T
+        output = output + s * cp.sum(cp.multiply(np.where(C > 0, 1, alpha), t), axis=0)
+        constraints.append(cp.multiply(C, t) >= 0)
+        sums.append(cp.sum(cp.norm(V, 2, axis=1)))
+    total = cp.norm(cp.hstack(sums)) if budget == "pair" else sum(sums)
+    margin = cp.Variable()
+    problem = cp.Problem(
+        cp.Maximize(margin), [*constraints, cp.multiply(y, output) >= margin, total <= 1]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy's own
+        problem.solve(solver=cp.CLARABEL)
+    return float(margin.value)
+
+
+def exact_margin(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons) -> Fraction:
+    """The smallest y_i f(x_i), in rational arithmetic."""
+    slope = Fraction(alpha)
+    V = [[Fraction(value) for value in row] for row in net.V.tolist()]
+    smallest = []
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        point = [Fraction(value) for value in x]
+        f = Fraction(0)
+        for v, s in zip(V, net.sign.tolist(), strict=True):
+            t = sum((a * b for a, b in zip(point, v, strict=True)), Fraction(0))
+            f += s * (t if t > 0 else slope * t)
+        smallest.append(int(label) * f)
+    return min(smallest)
+
+
+def largest(
+    X: np.ndarray, c: np.ndarray, alpha: float, rng: np.random.Generator, near: np.ndarray
+) -> float:
+    """max Σ c_i φ(u·x_i) as far as random directions and some steps from the best of them see."""
+    U = np.concatenate([rng.standard_normal((4000, X.shape[1])), X, -X, near])
+    U = U / np.maximum(np.linalg.norm(U, axis=1), 1e-300)[:, None]
+    t = U @ X.T
+    U = U[np.argsort(-np.maximum(t, alpha * t) @ c)[:20]]
+    best = 0.0
+    for step in np.geomspace(0.3, 1e-7, 100):
+        t = U @ X.T
+        best = max(best, float((np.maximum(t, alpha * t) @ c).max()))
+        slope = (np.where(t > 0, c, alpha * c)) @ X
+        U = U + step * slope / np.maximum(np.linalg.norm(slope, axis=1), 1e-300)[:, None]
+        U = U / np.linalg.norm(U, axis=1)[:, None]
+    return best
+
+
+def assert_proved(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    found: Optimum,
+    rng: np.random.Generator,
+    signs: Sequence[int] = (1, -1),
+    budget: str = "sum",
+) -> None:
+    """The two bounds, recomputed from the network and λ that are handed out with them."""
+    assert 0 < found.lower <= found.upper
+    assert (found.status == "certified") == (found.gap <= 1e-8)
+    assert (found.dual >= 0).all()
+    assert found.dual.sum() == pytest.approx(found.lower, rel=1e-12)
+    top = [largest(X, s * found.dual * y, alpha, rng, found.net.V) for s in signs]
+    assert (max(top) if budget == "sum" else math.hypot(*top)) <= 1 + 1e-11
+    if math.isinf(found.upper):
+        return
+    lengths = np.linalg.norm(found.net.V, axis=1)
+    plus, minus = (lengths[found.net.sign == s].sum() for s in (1, -1))
+    total = plus + minus if budget == "sum" else math.hypot(plus, minus)
+    margin = exact_margin(X, y, alpha, found.net)
+    rounding = 1e-15 * found.upper * np.abs(X).max() * len(X)
+    assert float(margin) == pytest.approx(1, rel=1e-12 + rounding)
+    assert float(total / margin) <= found.upper * (1 + 1e-13)
+    assert set(found.net.sign.tolist()) <= set(signs)
+    assert len(lengths) <= len(X) + (budget == "pair")
+
+
+def problem(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    n, d = 9, 3
+    X = rng.standard_normal((n, d))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    if kind == "xor":
+        y = np.sign(X[:, 0] * X[:, 1])
+    if kind == "linear":
+        y = np.sign(X[:, 0])
+    if kind == "one point":
+        X, y = X[:1], y[:1]
+    if kind == "on a line":
+        X = np.outer([1.0, 2, 3, -1, -2], X[0])
+        y = np.array([1.0, 1, 1, -1, -1])
+    if kind == "one dimension":
+        X, y = np.array([[1.0], [3], [-2]]), np.array([1.0, 1, 1])
+    if kind == "clusters":
+        X = X[[0, 1, 2] * 3] + 1e-3 * rng.standard_normal((n, d))
+        y = np.array([1.0, -1, 1] * 3)
+    if kind == "grid":
+        X, y = np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1], [1, 1]]), np.array([1.0, -1, 1, -1, 1])
+    if kind == "duplicates":
+        X, y = X[[0, 1, 2, 0, 1, 3]], y[[0, 1, 2, 0, 1, 3]]
+    if kind == "antiparallel":
+        X, y = np.vstack([X[:6], -2 * X[:2]]), np.append(y[:6], [y[0], -y[1]])
+    if kind == "in a plane":
+        X = X[:, :2] @ rng.standard_normal((2, 4))
+    if kind == "one class":
+        y = np.ones(n)
+    if kind == "wide":
+        X, y = rng.standard_normal((5, 8)), y[:5]
+    if kind == "lengths":
+        X = X * 10.0 ** rng.uniform(-2, 2, size=(n, 1))
+    if kind == "nearly equal":
+        X, y = np.vstack([X[:5], X[:1] + 1e-3]), np.append(y[:5], -y[0])
+    return X, y
+
+
+KINDS = (
+    "random xor linear clusters grid duplicates antiparallel wide lengths".split()
+    + "one point,on a line,one dimension,in a plane,one class,nearly equal".split(",")
+)
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_agrees_with_the_program_written_out(
+    kind: str, budget: Any, rng: np.random.Generator
+) -> None:
+    X, y = problem(kind, rng)
+    for alpha in (0.0, 0.3):
+        found = optimum(X, y, alpha, budget=budget)
+        assert found.status == "certified"
+        assert_proved(X, y, alpha, found, rng, budget=budget)
+        scale = np.abs(X).max()
+        expected = best_margin(X / scale, y, alpha, budget=budget) * scale
+        assert 1 / found.upper == pytest.approx(expected, rel=1e-4, abs=1e-7 * scale)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_one_sign_only(sign: int, rng: np.random.Generator) -> None:
+    X, _ = problem("random", rng)
+    y = np.full(len(X), sign)
+    y[0] = -sign
+    found = optimum(X, y, 0.3, signs=(sign,))
+    assert_proved(X, y, 0.3, found, rng, signs=(sign,))
+    assert 1 / found.upper == pytest.approx(best_margin(X, y, 0.3, (sign,)), rel=1e-5)
+    assert optimum(X, y, 0.0, signs=(sign,)).status == "infeasible"
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.9, 0.999])
+def test_any_slope(alpha: float, rng: np.random.Generator) -> None:
+    X, y = problem("linear", rng)
+    found = optimum(X, y, alpha)
+    assert found.status == "certified"
+    assert_proved(X, y, alpha, found, rng)
+    assert 1 / found.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
+
+
+def test_reference() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    found = optimum(X, np.sign(X[:, 0] * X[:, 1]))
+    assert found.status == "certified"
+    assert found.upper == pytest.approx(32.0701209, abs=1e-7)
+
+
+@pytest.mark.parametrize(("n", "d"), [(150, 2), (120, 3), (40, 4)])
+def test_more_points_than_can_be_written_out(n: int, d: int, rng: np.random.Generator) -> None:
+    X = rng.standard_normal((n, d))
+    y = np.sign(X[:, 0] * X[:, 1])
+    found = optimum(X, y)
+    assert found.status == "certified"
+    assert_proved(X, y, 0.0, found, rng)
+
+
+def test_many_dimensions_end_with_bounds(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((40, 12))
+    y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    found = optimum(X, y)
+    assert math.isfinite(found.upper)
+    assert_proved(X, y, 0.0, found, rng)
+
+
+def test_invariant(rng: np.random.Generator) -> None:
+    X, y = problem("xor", rng)
+    value = optimum(X, y, 0.3).upper
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    order = rng.permutation(len(X))
+    for other, labels in ((X @ turn, y), (X[order], y[order]), (X, -y), (-X, y)):
+        found = optimum(other, labels, 0.3)
+        assert found.status == "certified"
+        assert found.upper == pytest.approx(value, rel=2e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8, 1e100])
+def test_the_unit_of_the_data_plays_no_part(scale: float, rng: np.random.Generator) -> None:
+    X, y = problem("xor", rng)
+    found, scaled = optimum(X, y), optimum(X * scale, y)
+    assert scaled.status == "certified"
+    assert scaled.upper * scale == pytest.approx(found.upper, rel=2e-8)
+    assert exact_margin(X * scale, y, 0.0, scaled.net) == pytest.approx(1, rel=1e-8)
+
+
+def test_rows_that_floats_cannot_hold_together() -> None:
+    found = optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
+    assert found.status == "bounded"
+    assert found.lower <= 1.01e200
+    assert math.isinf(found.upper)
+
+
+def test_nearly_impossible(rng: np.random.Generator) -> None:
+    x = rng.standard_normal(4)
+    for distance in (1e-5, 1e-9, 1e-15):
+        X = np.array([x, x + distance * rng.standard_normal(4), rng.standard_normal(4)])
+        y = np.array([1.0, -1, 1])
+        assert_proved(X, y, 0.0, optimum(X, y), rng)
+
+
+def test_infeasible(rng: np.random.Generator) -> None:
+    X, y = problem("random", rng)
+    X[1], y[1] = 4 * X[0], -y[0]
+    found = optimum(X, y)
+    assert found.status == "infeasible"
+    assert found.lower == found.upper == math.inf
+    assert found.proof is not None and set(found.proof) == {0, 1}
+    assert np.flatnonzero(found.dual).tolist() == [0, 1]
+    assert found.dual @ (y[:, None] * X) == pytest.approx(np.zeros(3), abs=1e-15)
+    assert len(found.net.sign) == 0
+    assert bracket(X, y, 0.0, found.net, found.dual).status == "infeasible"
+
+
+def nothing(*_: Any) -> None:
+    return None
+
+
+def nonsense(X: np.ndarray, y: np.ndarray, alpha: float, groups: Any, *_: Any) -> Restricted:
+    rng = np.random.default_rng(len(groups.sign))
+    V = rng.standard_normal((len(groups.sign), X.shape[1]))
+    lam = rng.random(len(X))
+    return Restricted(rng.random(), V, lam / lam.sum(), np.zeros(groups.walls.shape))
+
+
+def too_good(*arguments: Any) -> Restricted | None:
+    found = restricted_program(*arguments)
+    if found is None:
+        return None
+    lam = np.zeros_like(found.multipliers)
+    lam[0] = 1.0
+    return Restricted(10 * found.value, found.V, lam, found.face_multipliers)
+
+
+def no_weights(*arguments: Any) -> Restricted | None:
+    found = restricted_program(*arguments)
+    if found is None:
+        return None
+    return Restricted(-1.0, 0 * found.V, found.multipliers, found.face_multipliers)
+
+
+@pytest.mark.parametrize("solver", [nothing, nonsense, too_good, no_weights])
+def test_the_solver_inside_is_not_believed(
+    solver: Any, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    X, y = problem("xor", rng)
+    value = optimum(X, y).upper
+    monkeypatch.setattr(search, "restricted_program", solver)
+    found = optimum(X, y)
+    assert found.lower <= value * (1 + 1e-12)
+    assert found.upper >= value * (1 - 1e-8)
+    assert_proved(X, y, 0.0, found, rng)
+
+
+def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
+    X, y = problem("xor", rng)
+    best = optimum(X, y)
+    same = bracket(X, y, 0.0, best.net, best.dual)
+    assert same.status == "certified"
+    assert same.lower == pytest.approx(best.lower, rel=1e-12)
+    worse = Neurons(best.net.V + 0.01 * rng.standard_normal(best.net.V.shape), best.net.sign)
+    for net, lam in ((worse, best.dual), (best.net, rng.random(len(X))), (worse, rng.random(9))):
+        found = bracket(X, y, 0.0, net, lam)
+        assert found.lower <= best.upper and found.upper >= best.lower
+        assert_proved(X, y, 0.0, found, rng)
+    wrong = bracket(X, y, 0.0, Neurons(-best.net.V, best.net.sign), best.dual)
+    assert math.isinf(wrong.upper) and wrong.lower == pytest.approx(best.lower, rel=1e-6)
+
+
+def test_bounds_only_get_better(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((30, 3))
+    y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    heard: list[tuple[float, float]] = []
+    found = optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
+    for (low, high), (lower, upper) in pairwise(heard):
+        assert low <= lower <= upper <= high
+    assert heard[-1] == pytest.approx((found.lower, found.upper), rel=1e-9)
+
+
+def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(40, 3)), rng.choice([-1.0, 1.0], 40)
+    hurried, best = optimum(X, y, seconds=1e-3), optimum(X, y)
+    assert best.status == "certified"
+    assert hurried.lower <= best.upper and hurried.upper >= best.lower
+
+
+def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(20, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    best = optimum(X, y)
+    for factor in (0.5, 2.0):
+        found = optimum(X, y, target=factor * best.upper)
+        assert found.lower <= best.upper and found.upper >= best.lower
+        side = found.lower > 0.5 * best.upper if factor < 1 else found.upper < 2.0 * best.upper
+        assert side
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+def test_only_the_span_of_the_points_matters(budget: str, rng: np.random.Generator) -> None:
+    """Four points in 9 dimensions are four points in 4: the same optimum, in the span."""
+    X, y = rng.normal(size=(4, 4)), np.array([1.0, -1.0, 1.0, -1.0])
+    turn = np.linalg.qr(rng.normal(size=(9, 9)))[0][:4]
+    flat, wide = optimum(X, y, budget=budget), optimum(X @ turn, y, budget=budget)
+    assert wide.status == "certified" and wide.upper == pytest.approx(flat.upper, rel=1e-9)
+    assert np.allclose(wide.net.V @ turn.T @ turn, wide.net.V, atol=1e-9)

@@ -1,0 +1,110 @@
+"""The output layer fixed at ±v: against all ways of sharing the units out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tacit.numerics import fixed_output
+from tacit.numerics.arrangements import cells
+from tacit.numerics.fixed_output import FixedOptimum, fixed_optimum
+from tacit.numerics.restricted import Groups, restricted_program
+
+
+def shares(units: int, groups: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write `units` as a sum of `groups` whole numbers ≥ 0."""
+    if groups == 1:
+        yield (units,)
+        return
+    for first in range(units + 1):
+        for rest in shares(units - first, groups - 1):
+            yield (first, *rest)
+
+
+def by_brute_force(X: np.ndarray, y: np.ndarray, alpha: float, units: int, v: float) -> float:
+    """min ‖W‖: for all sizes of the groups of all cells."""
+    C = cells(X)
+    best = 0.0
+    for plus in shares(units, len(C)):
+        for minus in shares(units, len(C)):
+            sizes = np.array([*plus, *minus], dtype=float)
+            used = sizes > 0
+            sign = np.repeat([1, -1], len(C))[used]
+            pattern = np.vstack([C, C])[used].astype(np.int8)
+            groups = Groups(sign, pattern, np.ones(pattern.shape, dtype=bool))
+            found = restricted_program(X, y, alpha, groups, sizes[used])
+            assert found is not None
+            best = max(best, found.value)
+    return 1 / (best * v)
+
+
+def assert_reached(
+    X: np.ndarray, y: np.ndarray, alpha: float, found: FixedOptimum, units: int, v: float
+) -> None:
+    t = X @ found.W.T
+    margins = y * (np.maximum(t, alpha * t) @ found.a)
+    assert margins.min() == pytest.approx(1, rel=1e-9)
+    assert np.linalg.norm(found.W) == pytest.approx(found.upper, rel=1e-9)
+    assert np.abs(found.a) == pytest.approx(v)
+    assert max((found.a > 0).sum(), (found.a < 0).sum()) <= units
+    assert found.lower <= found.upper
+    assert (found.status == "certified") == (found.gap <= 1e-8)
+
+
+@pytest.mark.parametrize("units", [1, 2])
+def test_all_sizes_of_all_groups(units: int, rng: np.random.Generator) -> None:
+    X = rng.standard_normal((3, 2))
+    y = np.array([1.0, 1, -1])
+    found = fixed_optimum(X, y, 0.1, units, 0.5)
+    best = by_brute_force(X, y, 0.1, units, 0.5)
+    assert found.lower <= best * (1 + 1e-7)
+    assert found.upper >= best * (1 - 1e-7)
+    assert_reached(X, y, 0.1, found, units, 0.5)
+
+
+def test_sizes_one_and_nine() -> None:
+    """Opposite points, one 10 times as far: 9 units for the near one, 1 for the far one.
+
+    Real sizes would be 10·(10/11, 1/11), so the bounds differ.
+    """
+    X, y = np.array([[1.0, 0], [-10, 0]]), np.ones(2)
+    found = fixed_optimum(X, y, 0.0, 10, 1.0)
+    assert found.lower == pytest.approx(1.1 / math.sqrt(10), rel=1e-7)
+    assert found.upper == pytest.approx(math.sqrt(1 / 9 + 0.01), rel=1e-7)
+    assert_reached(X, y, 0.0, found, 10, 1.0)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1.0, 1e50])
+@pytest.mark.parametrize("units", [1, 4, 500])
+def test_many_units(units: int, scale: float, rng: np.random.Generator) -> None:
+    X = rng.standard_normal((20, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    found = fixed_optimum(X * scale, y, 0.0, units, 0.1)
+    if math.isfinite(found.upper):
+        assert_reached(X * scale, y, 0.0, found, units, 0.1)
+    if units == 500:  # so many that real numbers are nearly reached
+        assert found.gap < 1e-4
+    assert found.lower == pytest.approx(found.relaxed.lower / (0.1 * math.sqrt(units)))
+
+
+def test_no_network(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((4, 2))
+    X[1] = 2 * X[0]
+    found = fixed_optimum(X, np.array([1.0, -1, 1, 1]), 0.0, 3, 1.0)
+    assert found.status == "infeasible"
+    assert found.lower == found.upper == math.inf
+
+
+def test_the_solver_inside_is_not_believed(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = rng.standard_normal((20, 3))
+    y = np.sign(X[:, 0])
+    honest = fixed_optimum(X, y, 0.0, 7, 1.0)
+    monkeypatch.setattr(fixed_output, "restricted_program", lambda *_: None)
+    found = fixed_optimum(X, y, 0.0, 7, 1.0)
+    assert found.lower == honest.lower and found.upper >= honest.upper * (1 - 1e-12)
+    assert_reached(X, y, 0.0, found, 7, 1.0)

@@ -1,0 +1,57 @@
+"""From nearly optimal to optimal, and from many neurons to few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.numerics.convex_program import bracket, optimum
+from tacit.numerics.neurons import Neurons, margins, size
+from tacit.numerics.polish import fewer, polish
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_an_optimum_that_was_shaken_is_found_again(
+    alpha: float, budget: Any, rng: np.random.Generator
+) -> None:
+    X = rng.standard_normal((12, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    best = optimum(X, y, alpha, budget=budget)
+    V = best.net.V
+    shaken = Neurons(V * (1 + 1e-4 * rng.standard_normal(V.shape)), best.net.sign)
+    lam = best.dual * (1 + 1e-5 * rng.standard_normal(len(X)))
+    assert bracket(X, y, alpha, shaken, lam, budget=budget).gap > 1e-6
+    found = [
+        bracket(X, y, alpha, net, dual, budget=budget)
+        for net, dual in polish(X, y, alpha, shaken, lam, budget)
+    ]
+    assert min(one.gap for one in found) < 1e-10
+    for one in found:
+        assert one.lower <= best.upper * (1 + 1e-12) and one.upper >= best.lower * (1 - 1e-12)
+
+
+def test_nonsense_is_survived(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((12, 3))
+    y = np.sign(X[:, 0])
+    sign = np.repeat([1, -1], 10)
+    for _ in range(10):
+        net = Neurons(rng.standard_normal((20, 3)), sign)
+        for found, dual in polish(X, y, 0.0, net, rng.random(12) ** 9, "sum"):
+            assert np.isfinite(found.V).all()
+            assert (dual >= 0).all() and dual.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+def test_fewer_neurons_do_the_same(budget: Any, rng: np.random.Generator) -> None:
+    X = rng.standard_normal((6, 3)) * 10.0 ** rng.uniform(-3, 3, size=(6, 1))
+    y = np.sign(rng.standard_normal(6))
+    net = Neurons(rng.standard_normal((25, 3)), np.where(rng.random(25) < 0.5, 1, -1))
+    found = fewer(X, y, 0.1, net, budget)
+    assert len(found.sign) <= 6 + (budget == "pair")
+    before, after = margins(X, y, 0.1, net)[0], margins(X, y, 0.1, found)[0]
+    assert after == pytest.approx(before, rel=1e-8)
+    assert size(found, budget) <= size(net, budget) * (1 + 1e-12)
+    assert fewer(X, y, 0.1, found, budget) is found

@@ -1,0 +1,126 @@
+"""The program on given patterns: against cvxpy, which is told the same in its own words."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from tacit.numerics.restricted import Groups, restricted_program
+
+
+def example(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Groups]:
+    """Eight points in the plane and six neurons in cells of theirs, three of each sign."""
+    X = rng.standard_normal((8, 2))
+    y = np.sign(X[:, 0] * X[:, 1])
+    sign = np.array([1, 1, 1, -1, -1, -1])
+    u = np.array([[1.0, 1], [-1, -1], [1, 0.2], [1, -1], [-1, 1], [-0.2, 1]])
+    pattern = np.where(u @ X.T > 0, 1, -1).astype(np.int8)
+    return X, y, Groups(sign, pattern, sign[:, None] * y < 0)
+
+
+def told_to_cvxpy(
+    X: np.ndarray, y: np.ndarray, alpha: float, groups: Groups, budget: Any
+) -> tuple[float, np.ndarray]:
+    V = cp.Variable((len(groups.sign), X.shape[1]))
+    t, mask = V @ X.T, np.where(groups.pattern > 0, 1, alpha) * groups.sign[:, None]
+    constraints = [cp.multiply(groups.walls * groups.pattern, t) >= 0]
+    if groups.face is not None:
+        constraints.append(cp.multiply(groups.face.astype(float), t) == 0)
+    norms = cp.norm(V, 2, axis=1)
+    if isinstance(budget, np.ndarray):
+        constraints.append(cp.sum_squares(cp.multiply(1 / np.sqrt(budget)[:, None], V)) <= 1)
+    elif budget == "sum":
+        constraints.append(cp.sum(norms) <= 1)
+    else:
+        sums = [cp.sum(norms[np.flatnonzero(groups.sign == s)]) for s in (1, -1)]
+        constraints.append(cp.norm(cp.hstack(sums)) <= 1)
+    margin = cp.Variable()
+    constraints.append(cp.multiply(y, cp.sum(cp.multiply(mask, t), axis=0)) >= margin)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy's own
+        cp.Problem(cp.Maximize(margin), constraints).solve(solver=cp.CLARABEL)
+    return float(margin.value), V.value
+
+
+def counted(X: np.ndarray, y: np.ndarray, alpha: float, groups: Groups, V: np.ndarray) -> Any:
+    mask = np.where(groups.pattern > 0, 1, alpha) * groups.sign[:, None]
+    return y * (mask * (V @ X.T)).sum(axis=0)
+
+
+BUDGETS = ["sum", "pair", np.array([1.0, 9, 2, 9, 1, 3])]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+@pytest.mark.parametrize("budget", BUDGETS, ids=["sum", "pair", "sizes"])
+def test_agrees_with_cvxpy(budget: Any, alpha: float, rng: np.random.Generator) -> None:
+    X, y, groups = example(rng)
+    face = np.zeros(groups.walls.shape, dtype=bool)
+    face[0, np.abs(X @ [1, 1]).argmin()] = True
+    for given in (groups, Groups(groups.sign, groups.pattern, groups.walls, face)):
+        found = restricted_program(X, y, alpha, given, budget)
+        assert found is not None
+        value, V = told_to_cvxpy(X, y, alpha, given, budget)
+        assert found.value == pytest.approx(value, rel=1e-6)
+        assert counted(X, y, alpha, given, found.V).min() == pytest.approx(value, rel=1e-6)
+        t = found.V @ X.T
+        assert (given.walls * given.pattern * t).min() >= -1e-8
+        if given.face is not None:
+            assert np.abs(t[given.face]).max() <= 1e-8
+    if isinstance(budget, np.ndarray):  # strictly convex in V: there is one solution
+        assert found.V == pytest.approx(V, abs=1e-4)
+
+
+@pytest.mark.parametrize("sizes", [np.array([1.0, 9]), np.array([9.0, 1])])
+def test_sizes_by_hand(sizes: np.ndarray) -> None:
+    """Two points at right angles, one neuron each: (v₁, v₂) ∝ (1, 1), so ‖v‖²(1/k₁ + 1/k₂) = 1."""
+    X, y = np.array([[3.0, 0], [0, 3]]), np.ones(2)
+    pattern = np.array([[1, -1], [-1, 1]], dtype=np.int8)
+    groups = Groups(np.ones(2, dtype=int), pattern, np.zeros((2, 2), dtype=bool))
+    found = restricted_program(X, y, 0.0, groups, sizes)
+    assert found is not None
+    assert found.value == pytest.approx(3 / np.sqrt(1 + 1 / 9), rel=1e-8)
+
+
+def test_multipliers(rng: np.random.Generator) -> None:
+    """Stationarity: what λ, and µ on faces, leave of every group is no larger than the value."""
+    X, y, groups = example(rng)
+    free = np.zeros(groups.walls.shape, dtype=bool)
+    face = free.copy()
+    face[:2, 0] = True
+    given = Groups(groups.sign, groups.pattern, free, face)
+    for unit in (1.0, 1e-2, 10.0):
+        found = restricted_program(X, y, 0.1, given, unit=unit)
+        assert found is not None
+        assert (found.multipliers >= 0).all()
+        assert found.multipliers.sum() == pytest.approx(1)
+        mask = np.where(given.pattern > 0, 1, 0.1) * given.sign[:, None]
+        g = (mask * y * found.multipliers) @ X - found.face_multipliers @ X
+        assert found.value > 0.01
+        assert np.linalg.norm(g, axis=1).max() == pytest.approx(found.value, rel=1e-6)
+        tight = counted(X, y, 0.1, given, found.V) - found.value
+        assert found.multipliers @ tight == pytest.approx(0, abs=1e-8)
+
+
+def test_rows_of_different_lengths(rng: np.random.Generator) -> None:
+    """Short rows are as precise as long ones: the walls and margins are relative to them."""
+    X, y, groups = example(rng)
+    X = X * 10.0 ** rng.uniform(-4, 0, size=(8, 1))
+    unit = float(np.linalg.norm(X, axis=1).min())
+    found = restricted_program(X, y, 0.0, groups, unit=unit)
+    assert found is not None
+    margins = counted(X, y, 0.0, groups, found.V)
+    assert margins.min() == pytest.approx(found.value, rel=1e-7)
+    assert found.value > 0
+
+
+def test_a_row_of_zeros(rng: np.random.Generator) -> None:
+    X, y, groups = example(rng)
+    X[0] = 0
+    found = restricted_program(X, y, 0.0, groups)
+    assert found is not None
+    assert found.value == pytest.approx(0, abs=1e-8)
+    assert found.multipliers[0] == pytest.approx(1, abs=1e-6)

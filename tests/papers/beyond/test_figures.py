@@ -1,0 +1,97 @@
+"""The exact limit and the certified optimum: mistakes that the pictures of `beyond` would hide."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.certificates import optimum
+from tacit.data import load
+from tacit.flow import find
+from tacit.models import parse_activation, parse_model
+from tacit.papers.beyond import figures as beyond
+from tacit.training import Many
+from tacit.values import Setting
+
+
+def quick(name, **changes):
+    artefact = beyond.PAPER.artefacts[name]
+    result = artefact.make(artefact.choose(quick=True, **changes), lambda words: None)
+    return result, {claim.id: claim for claim in result.claims}
+
+
+def many_at(state, setting):
+    """An ensemble of one network that was trained for nothing."""
+    model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    weights = {"W": state.W[None, None], "a": state.a[None, None]}
+    return Many(model, (0,), np.array([0]), weights, np.array([0]), ("ran all epochs",))
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+def test_the_angle_to_the_limit_is_that_of_the_path(train):
+    setting = Setting(activation="leaky:0.3", train=train, width=12)
+    limit = find(setting, load("gaussians:n=12,d=3"), 1)
+    trained = many_at(limit.path.last.state, setting)
+    assert beyond._angles(trained, 0, limit)[0] == pytest.approx(limit.approach[-1, 1], rel=1e-5)
+    _, margin = beyond._losses_and_margins(trained, limit.data)
+    assert margin[0, 0] < limit.margin < 1.2 * margin[0, 0]
+
+
+def test_where_a_power_law_crosses_one():
+    scales = np.geomspace(1e-3, 10, 9)
+    assert beyond._crossing(scales, 0.07 / scales) == pytest.approx(0.07)
+    assert beyond._crossing(scales, 1e-9 / scales) == 0
+    assert beyond._crossing(scales, 1e9 / scales) == math.inf
+
+
+def test_a_large_start_spoils_the_linear_corner():
+    few = {"scales": 3, "runs": 2, "widths": (20,), "flow_scales": (1.0,), "flow_width": 4}
+    _, claims = quick("phase", small=3.0, **few)
+    assert not claims["small_linear"].holds
+    assert not claims["between"].holds
+    assert not claims["small_linear"].finding
+
+
+def test_the_counterexample_ends_a_sixth_wide():
+    s = beyond.PAPER.artefacts["global"].choose(quick=True)
+    row = next(row for row in beyond._rows(s) if row.key == "thm2")
+    (end,) = beyond._ends(row, s)
+    assert end.told and end.margin == pytest.approx(1 / 6)
+    assert optimum(row.data).margin[0] == pytest.approx(0.1956, abs=5e-5)
+
+
+def test_a_gap_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point():
+    s = beyond.PAPER.artefacts["global"].choose(quick=True)
+    row = next(row for row in beyond._rows(s) if row.key == "f2")
+    margin, gap, verdicts = np.array([0.5]), np.array([0.1]), np.array(["suboptimal"])
+    found = beyond.Verdict(row, margin, gap, verdicts)
+    claim = beyond._gap_claim("f2", [found], s)
+    assert not claim.holds and not claim.finding
+    other = found._replace(row=row._replace(widest=False))
+    assert beyond._gap_claim("f2", [other], s).holds
+    assert not beyond._gap_claim(
+        "f2", [other, other._replace(words=np.array(["undecided"]))], s
+    ).holds
+    nothing = np.zeros(0)
+    assert not beyond._gap_claim("f2", [beyond.Verdict(row, nothing, nothing, nothing)], s).holds
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.6])
+def test_the_threshold_of_K_by_bisection_is_the_formula(alpha):
+    s = replace(beyond.PAPER.artefacts["hinted"].choose(quick=True), seed=5, d=3)
+    formula = math.sqrt((3 + alpha) / (1 - alpha))
+    assert beyond._threshold(s, alpha) == pytest.approx(formula, rel=1e-4)
+
+
+def test_the_printed_bound_on_K_is_refuted_only_by_small_K():
+    few = {"eps_factors": (0.5,), "alphas": (0.5,), "H_values": 2}
+    _, claims = quick("hinted", K_factors=(2.0,), **few)
+    assert claims["any_K"].holds and not claims["any_K"].finding
+    assert claims["flow"].holds
+
+
+def test_too_large_a_start_does_not_end_at_the_linear_classifier():
+    few = {"eps_factors": (0.5,), "alphas": (0.5,), "H_values": 2}
+    _, claims = quick("hinted", K_factors=(3.0,), scale=0.3, **few)
+    assert claims["flow"].ours == 0

@@ -1,0 +1,87 @@
+"""Pictures of an explanation: valid, complete, and the marks are where the numbers are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from tacit import Setting, load
+from tacit.explanation import Part
+from tacit.explanation.explanation import explain
+from tacit.flow import find
+from tacit.plot import explanation_pictures
+from tacit.plot.explanations import _svg, predicted
+from tacit.plot.neurons import neurons
+from tacit.plot.plane import MINUS, PLUS
+
+NAMES = ["boundary", "neurons", "turning", "margins", "loss", "distance"]
+BOTH = Setting(width=8, train="both", init="balanced:1e-4", rule="flow")
+LIMITS = {
+    "one dimension": ("linear:n=6,d=1", BOTH, None),
+    "a bias coordinate": ("gaussians:n=8,d=2", BOTH, 1.0),
+    "many dimensions": ("gaussians:n=20,d=50", BOTH, None),
+    "one neuron and one point": ("linear:n=1,d=3", replace(BOTH, width=1), None),
+    "no limit": ("xor", replace(BOTH, width=2), None),
+}
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_every_picture_is_svg(kind: str) -> None:
+    text, setting, bias = LIMITS[kind]
+    found = find(setting, load(text, bias=bias), log10_loss=-30.0)
+    drawn = explanation_pictures(Part("", found, ()))
+    assert list(drawn) == NAMES
+    for svg in drawn.values():
+        assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+        assert b"<script" not in svg and len(svg) < 2_000_000
+
+
+@pytest.fixture(scope="module")
+def part() -> Part:
+    return explain(BOTH, load("orthogonal:n=8,d=2"), only=("lyu2021:thmH.2",)).worst
+
+
+def test_pictures_are_the_same_each_time() -> None:
+    def fill(ax) -> None:
+        ax.plot([0, 1], [1, 0])
+
+    assert _svg((4, 3), fill) == _svg((4, 3), fill)
+
+
+def test_predicted_directions_are_marked_and_named(part: Part) -> None:
+    figure = Figure()
+    ax = figure.add_subplot()
+    neurons(ax, part.limit, predicted(part.verdicts))
+    hollow = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
+    said = part.verdicts[0].prediction
+    assert said is not None and len(said.directions) == len(hollow) == 2
+    for (sign, u), line in zip(said.directions, hollow, strict=True):
+        assert line.get_xydata()[0] == pytest.approx(u)
+        assert to_hex(line.get_markeredgecolor()) == (PLUS if sign > 0 else MINUS)
+    (legend,) = figure.legends
+    assert "predicted by lyu2021:thmH.2" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_theorems_that_name_the_same_share_a_mark(part: Part) -> None:
+    (one,) = part.verdicts
+    assert one.prediction is not None
+    turned = replace(
+        one.prediction, directions=tuple((s, u[::-1]) for s, u in one.prediction.directions)
+    )
+    marks = predicted([one, one, replace(one, prediction=turned)])
+    assert [ids for ids, _ in marks] == ["lyu2021:thmH.2, lyu2021:thmH.2", "lyu2021:thmH.2"]
+
+
+def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
+    found = find(BOTH, load("orthogonal:n=8,d=5"), log10_loss=-30.0)
+    assert len(found.groups) == 2
+    ax = Figure().add_subplot()
+    neurons(ax, found, [])
+    ends = [line.get_xydata()[1] for line in ax.lines if len(line.get_xydata()) == 2]
+    assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0)
+    assert "projected" in ax.get_title() and "heaviest" in ax.get_xlabel()

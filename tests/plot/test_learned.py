@@ -1,0 +1,56 @@
+"""Every kind of run can be drawn, and the picture shows what the run holds."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from tacit import BadInput, Setting, load
+from tacit.plot import draw_run
+from tacit.plot.learned import fill
+from tacit.training import train
+
+RUNS = {
+    "one dimension": ("linear:n=8,d=1", Setting(width=4), None),
+    "two dimensions": ("orthogonal:n=12,d=2", Setting(width=6), None),
+    "a bias coordinate": ("gaussians:n=12,d=2", Setting(width=6), 1.0),
+    "more dimensions": ("orthogonal:n=12,d=5", Setting(width=6), None),
+    "one neuron": ("orthogonal:n=12,d=5", Setting(width=1), None),
+    "one point": ("linear:n=1,d=3", Setting(width=2), None),
+    "fixed output layer": ("xor", Setting(train="first", width=4, loss="hinge"), None),
+    "patches": ("xord:n=8,d=4", Setting(model="conv_max_pool", width=4, loss="hinge:5"), None),
+    "a deep net": ("orthogonal:n=12,d=3", Setting(model="residual:3", width=4), None),
+    "three classes": ("orthogonal_classes:n=12,d=3", Setting(width=4), None),
+    "a dead net": ("digits:classes=3/5,n=20", Setting(width=4, lr=100), None),
+    "no loss left": ("orthogonal:n=12,d=2", Setting(width=4, step="scaled", lr=0.5), None),
+}
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_every_kind_of_run_is_drawn(kind, tmp_path):
+    text, setting, bias = RUNS[kind]
+    run = train(setting, load(text, bias=bias), epochs=60, record=6)
+    for ending in (".png", ".svg", ".pdf"):
+        path = tmp_path / f"picture{ending}"
+        draw_run(run, path)
+        assert path.stat().st_size > 5000
+
+
+def test_the_panels_hold_the_run_s_numbers():
+    data = load("orthogonal:n=30,d=2")
+    run = train(Setting(width=8), data, epochs=200, record=10)
+    figure = Figure()
+    fill(figure, run)
+    points, neurons, way = figure.axes[:3]
+    shown = np.concatenate(
+        [line.get_xydata() for line in points.lines if line.get_label()[0] == "y"]
+    )
+    assert {tuple(x) for x in shown} == {tuple(x) for x in data.X}
+    (loss,) = [line for line in way.lines if line.get_label() == "log₁₀ loss"]
+    assert loss.get_ydata() == pytest.approx(run.measures["log_loss"][:, 0] / np.log(10))
+    assert len(neurons.lines) == 8
+
+
+def test_other_endings_are_refused(tmp_path):
+    run = train(Setting(width=2), load("xor"), epochs=1)
+    with pytest.raises(BadInput, match="must end in .png"):
+        draw_run(run, tmp_path / "picture.gif")

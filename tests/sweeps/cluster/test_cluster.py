@@ -1,0 +1,316 @@
+"""Sweeps on real clusters on loopback, in which schedulers and workers are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster_processes import POISON, Machines, certificates, machines, until
+from helpers import refused
+from tacit.sweeps.cluster import workers as module
+from tacit.sweeps.cluster.address import Tls
+from tacit.sweeps.cluster.workers import Cluster, Lost, connect
+from tacit.sweeps.local import Cores
+from tacit.sweeps.loop import Swept, sweep
+from tacit.sweeps.plan import Plan, read
+from tacit.sweeps.store import Store
+from tacit.sweeps.table import as_csv, rows
+
+PLAN = """
+record = ["train_error", "margin"]
+epochs = 20
+seed = [{seeds}]
+
+[data]
+name = "gaussians"
+n = 12
+d = 2
+seed = "run"
+
+[setting]
+width = 4
+init = "gaussian"
+scale = [{scales}]
+"""
+
+
+def planned(folder: Path, seeds: list[int], scales: str = "0.1, 1.0") -> Plan:
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(seeds=", ".join(map(str, seeds)), scales=scales))
+    return read(path)
+
+
+def table(plan: Plan, swept: Swept) -> bytes:
+    return as_csv(plan, rows(plan, swept.results))
+
+
+def folders(store: Store) -> list[str]:
+    return sorted(path.name for path in (store.folder / "runs").iterdir())
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """A scheduler with three workers."""
+    with machines(tmp_path_factory.mktemp("machines")) as found:
+        found.start_workers(3)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    return planned(tmp_path_factory.mktemp("plan"), list(range(12)))
+
+
+@pytest.fixture(scope="module")
+def local(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The table as this machine makes it alone."""
+    with Cores(1) as workers:
+        swept = sweep(plan, Store(tmp_path_factory.mktemp("local")), workers)
+    assert swept.done == 24
+    return table(plan, swept)
+
+
+def joined(there: Machines, said: list[str] | None = None, patience: float = 60.0) -> Cluster:
+    """With all three workers, and packs so small that each of them gets several."""
+    found = connect(
+        there.address, tell=(said if said is not None else []).append, patience=patience
+    )
+    until(lambda: found._look() or found.at_once == 8)
+    found.pack = 2
+    return found
+
+
+def once(there: Machines, what: object, at: int) -> object:
+    """A progress that does something when so many runs are there."""
+    done: list[int] = []
+
+    def progress(number: int, of: int, words: str) -> None:
+        if number >= at and not done:
+            done.append(number)
+            what()  # type: ignore[operator]
+
+    return progress
+
+
+def test_nothing_listens_beyond_loopback(there: Machines) -> None:
+    with joined(there):
+        listening = there.listening()
+        assert len(listening) >= 8  # scheduler, three nannies, three workers, and their pages
+        assert set(listening) == {"127.0.0.1"}
+        ours = psutil.Process().net_connections()
+        assert not [c.laddr for c in ours if c.status == "LISTEN"]
+
+
+def test_tls_where_there_is_none(there: Machines, tmp_path: Path) -> None:
+    certificates(tmp_path)
+    files = Tls(*(tmp_path / f"{name}.pem" for name in ("ca", "cert", "key")))
+    address = there.address.replace("tcp://", "tls://")
+    refused(lambda: connect(address, files), address, "does not speak TLS")
+
+
+def test_data_from_a_file_is_sent_once(there: Machines, tmp_path: Path) -> None:
+    lines = [f"{i % 7 - 3.5},{i % 5},{1 if i % 7 > 3 else -1}" for i in range(20)]
+    (tmp_path / "points.csv").write_text("a,b,y\n" + "\n".join(lines))
+    path = tmp_path / "plan.toml"
+    text = 'record = ["train_error"]\nepochs = 5\nseed = { from = 0, to = 9 }\n'
+    path.write_text(
+        text + '[data]\nfile = "points.csv"\n[setting]\nwidth = 3\ninit = "gaussian:0.1"\n'
+    )
+    plan = read(path)
+    sent = []
+    with joined(there) as cluster:
+        submit = cluster._client.submit
+
+        def counted(function: object, *given: object, **options: object) -> object:
+            sent.append(function.__name__)  # type: ignore[attr-defined]
+            return submit(function, *given, **options)
+
+        cluster._client.submit = counted
+        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+    assert swept.done == 10
+    assert sent.count("keep") == 1 and sent.count("task") == 5
+
+
+@pytest.mark.parametrize("other", ["tacit", "numpy", "none"])
+def test_other_versions_are_refused(
+    there: Machines, plan: Plan, tmp_path: Path, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that is there already, and one that comes in the middle."""
+    shadow = tmp_path / "shadow"
+    preload, env = there.preload, {"PYTHONPATH": str(shadow)}
+    if other == "tacit":
+        preload, env = tmp_path / "older.py", {}
+        preload.write_text("import tacit\ntacit.__version__ = '0.0.9'\n")
+        words = [f"tacit 0.0.9 where we have {module.remote.versions()['tacit']}"]
+    elif other == "numpy":
+        (shadow / "numpy-1.0.dist-info").mkdir(parents=True)
+        (shadow / "numpy-1.0.dist-info" / "METADATA").write_text("Name: numpy\nVersion: 1.0\n")
+        words = [f"numpy 1.0 where we have {module.remote.versions()['numpy']}"]
+    else:
+        preload = tmp_path / "empty.py"
+        preload.write_text("")
+        shadow.mkdir()
+        (shadow / "tacit.py").write_text("raise ModuleNotFoundError('there is no tacit here')\n")
+        words = ["no tacit of our version", "there is no tacit here"]
+    with joined(there) as cluster:
+        before = set(cluster._client.nthreads())
+        process = there.start_workers(1, preload, env)
+        try:
+            until(lambda: len(cluster._client.nthreads()) == 4)
+            (worker,) = set(cluster._client.nthreads()) - before
+            words += [there.address, f"the worker {worker} has", "install the same versions"]
+            cluster._looked = 0.0  # workers are looked at now, not in a second
+            refused(lambda: sweep(plan, Store(tmp_path / "out"), cluster), *words)
+            if other != "none":  # this one has not looked at its workers for a while
+                monkeypatch.setattr(cluster, "_look", lambda: None)
+                cluster._client.cancel([*cluster._futures.values()])
+                refused(lambda: sweep(plan, Store(tmp_path / "again"), cluster), *words)
+            refused(lambda: connect(there.address), *words)
+        finally:
+            there.kill(process)
+        until(lambda: len(cluster._client.nthreads()) == 3)
+
+
+def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tacit.py").write_text("raise ModuleNotFoundError('there is no tacit here')\n")
+    with machines(tmp_path / "machines", env={"PYTHONPATH": str(tmp_path)}) as there:
+        there.start_workers(1)
+        refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals) -> None:
+    planned(tmp_path, list(range(200)))
+    command = [sys.executable, "-m", "tacit", "sweep", "plan.toml", "--out", "s", "--cluster"]
+    process = subprocess.Popen(
+        [*command, there.address],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    runs = tmp_path / "s" / "runs"
+    until(lambda: process.poll() is not None or (runs.is_dir() and any(runs.iterdir())))
+    os.killpg(process.pid, how)
+    said, line = process.communicate()
+    assert process.returncode == 130 and said == ""
+    assert line.count("\n") == 1 and " of 400 runs are kept in s" in line
+    assert line.endswith(f"go on with: tacit sweep plan.toml --out s --cluster {there.address}\n")
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "slurm"])
+def test_ctrl_c_stays_ours(address: str) -> None:
+    """Importing dask_jobqueue takes it: a sweep would end without a word, with exit code 0."""
+    program = (
+        "import signal\n"
+        "from tacit.values import BadInput\n"
+        "from tacit.sweeps.cluster.workers import connect\n"
+        "try:\n"
+        f"    connect({address!r})\n"
+        "except BadInput:\n"
+        "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "    print('refused')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout == "refused\n", ended.stderr
+
+
+def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path: Path) -> None:
+    with joined(there) as cluster:
+        victim = cluster._client.run(os.getpid)
+
+        def kill() -> None:
+            busy = cluster._client.processing()
+            os.kill(next(victim[worker] for worker in busy if busy[worker]), signal.SIGKILL)
+
+        store = Store(tmp_path / "out")
+        there.executed()
+        swept = sweep(plan, store, cluster, once(there, kill, 4))
+    keys = [point.run.key for point in plan.points]
+    assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
+    assert folders(store) == sorted(keys)
+    assert len(there.executed()) > 24  # what the dead worker had in hand was done again
+    assert table(plan, swept) == local
+
+
+def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -> None:
+    plan = planned(tmp_path, [1, 2, POISON, 3, 4], "0.1")
+    with joined(there) as cluster:
+        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+    assert (swept.done, swept.failed) == (4, 1)
+    for point in plan.points:
+        assert swept.results[point.run.key].failed == (point.run.seed == POISON)
+    assert swept.reasons == ["4 workers of the cluster ended while working on it"]
+
+
+def test_the_scheduler_is_killed_and_comes_back(
+    there: Machines, plan: Plan, local: bytes, tmp_path: Path
+) -> None:
+    said: list[str] = []
+
+    def restart() -> None:
+        there.kill(there.scheduler)
+        there.start_scheduler()
+
+    with joined(there, said) as cluster:
+        store = Store(tmp_path / "out")
+        swept = sweep(plan, store, cluster, once(there, restart, 4))
+    assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
+    assert len(folders(store)) == 24
+    assert table(plan, swept) == local
+    assert any("lost the scheduler" in line for line in said)
+
+
+def test_the_scheduler_is_killed_and_we_are_started_again(
+    there: Machines, plan: Plan, local: bytes, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "out")
+    with joined(there, patience=1) as cluster, pytest.raises(Lost) as caught:
+        sweep(plan, store, cluster, once(there, lambda: there.kill(there.scheduler), 6))
+    assert "the same command goes on" in str(caught.value) and "\n" not in str(caught.value)
+    kept = folders(store)
+    assert 6 <= len(kept) < 24
+    there.start_scheduler()
+    there.executed()
+    with joined(there) as cluster:
+        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+    assert (swept.done, swept.cached) == (24 - len(kept), len(kept))
+    missing = {point.run.key for point in plan.points} - set(kept)
+    assert sorted(there.executed()) == sorted(missing)
+    assert table(plan, swept) == local
+
+
+def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
+    said: list[str] = []
+    with machines(tmp_path / "machines") as there:
+        line = refused(lambda: connect(there.address, tell=said.append, patience=1), "no workers")
+        assert f"dask worker {there.address} --host 127.0.0.1 " in line  # not on all interfaces
+        assert len(said) == 1 and "waiting up to 1 s" in said[0]
+        workers = there.start_workers(1)
+        with connect(there.address, patience=60) as cluster, pytest.raises(Lost):
+            cluster.pack, cluster._patience = 2, 1
+            sweep(
+                plan, Store(tmp_path / "out"), cluster, once(there, lambda: there.kill(workers), 2)
+            )
+
+
+def test_a_worker_that_did_not_answer_is_asked_again() -> None:
+    ours, known = module.remote.versions(), {"a"}
+    answers: dict[str, object] = {"b": OSError("not yet"), "c": ours}
+
+    class Client:
+        def run(self, function: object, workers: list[str], **more: object) -> dict[str, object]:
+            return {worker: answers[worker] for worker in workers}
+
+    assert module.remote.compare(Client(), ours, {"a", "b", "c"}, known) == ""
+    assert known == {"a", "c"}
+    answers["b"] = {**ours, "numpy": "1.0"}
+    assert "worker b has numpy 1.0" in module.remote.compare(Client(), ours, {"a", "b"}, known)

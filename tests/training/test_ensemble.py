@@ -1,0 +1,217 @@
+"""The ways to train an ensemble give the same networks."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tacit import Dataset, Setting, load
+from tacit._jax import jax, jnp
+from tacit.training import stopping as stops
+from tacit.training import train_many
+from tacit.training.backends import cuda as fused
+from tacit.training.backends.ensemble import Ensemble
+from tacit.training.backends.lanes import pool
+from tacit.training.backends.nvrtc import compile_cuda
+from tacit.training.initialisations import initial_weights
+from tacit.training.rules import advance_all, parse_descent
+
+TWO_LAYER = Setting(width=10, init="he:0.5")
+CASES = {
+    "gd": TWO_LAYER,
+    "first": replace(TWO_LAYER, train="first", init="gaussian:0.1", activation="leaky:0.2"),
+    "sgd": replace(TWO_LAYER, rule="sgd", batch=7),
+    "adam": replace(TWO_LAYER, rule="adam", lr=0.01),
+    "stops": replace(TWO_LAYER, stop=("loss:0.3", "no_improvement:3"), lr=0.5),
+    "diverges": replace(TWO_LAYER, loss="exponential:sum", lr=100.0),
+}
+
+
+def ensemble(setting, call, runs=5, moments=(0, 3, 70)):
+    sets = [load(call.format(seed)) for seed in range(runs)]
+    descent = parse_descent(setting, sets[0].n)
+    drawn = [
+        initial_weights(descent.model, data.d, setting.width, setting.init, seed)
+        for seed, data in enumerate(sets)
+    ]
+    begin = {part: np.stack([one[part] for one in drawn]) for part in drawn[0]}
+    return Ensemble(
+        descent, setting.lr, sets, range(runs), begin, moments, lambda done, of: None, 2
+    )
+
+
+def by(way, *given):
+    """What all members come to, trained in this way."""
+    chosen = way.__self__
+    trained = chosen._nothing()
+    members = () if way.__name__ == "_fused" else (np.arange(len(chosen.sets)),)
+    way(*given, *members, trained)
+    return trained
+
+
+def alone(chosen):
+    return by(chosen._one_by_one)
+
+
+def assert_same(ours, theirs, tolerance):
+    for part, array in theirs[0].items():
+        np.testing.assert_allclose(ours[0][part], array, rtol=tolerance, atol=tolerance)
+    assert ours[1].tolist() == theirs[1].tolist()
+    assert ours[2].tolist() == theirs[2].tolist()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_side_by_side_as_alone(name):
+    chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
+    found = by(chosen._side_by_side)
+    assert_same(found, alone(chosen), 1e-12)
+    if name == "stops":
+        assert {stops.REACHED_LOSS} <= set(found[2].tolist())
+    if name == "diverges":
+        assert set(found[2].tolist()) == {stops.DIVERGED}
+
+
+def test_side_by_side_in_parts(monkeypatch):
+    chosen = ensemble(CASES["sgd"], "gaussians:n=30,d=4,seed={}")
+    whole = by(chosen._side_by_side)
+    each = 30 * 4 + (10 * 4 + 10) + 64 * 30 + 7 * 10  # data, weights, orders, activations
+    parts = []
+
+    def counted(descent, states, X, *rest):
+        parts.append(len(X))
+        return advance_all(descent, states, X, *rest)
+
+    monkeypatch.setattr("tacit.training.backends.ensemble.TOGETHER", 2 * each)
+    monkeypatch.setattr("tacit.training.backends.ensemble.advance_all", counted)
+    assert_same(by(chosen._side_by_side), whole, 1e-12)
+    assert parts[:: len(chosen.moments)] == [2, 2, 1]
+
+
+def test_convolutions_side_by_side():
+    setting = Setting(model="conv_max_pool", width=4, init="gaussian:0.1", loss="hinge", lr=0.01)
+    chosen = ensemble(setting, "xord:n=6,d=4,seed={}")
+    assert_same(by(chosen._side_by_side), alone(chosen), 1e-12)
+
+
+def by_products(descent):
+    """What the GPU's kernel computes, written down from its contract."""
+
+    def step(X, signed, which, W, a, numbers):
+        X, signed, W, a = (np.asarray(array) for array in (X, signed, W, a))
+        X, c = X[np.asarray(which)], signed[np.asarray(which)]
+        lr, steps = np.asarray(numbers)
+        for _ in range(int(steps)):
+            Z = np.einsum("rnd,rmd->rnm", X, W)
+            phi = np.where(Z > 0, Z, descent.model.alpha * Z)
+            margin = np.sign(c) * np.einsum("rnm,rm->rn", phi, a)
+            g = -c / (1 + np.exp(margin))
+            S = np.where(Z > 0, 1, descent.model.alpha) * g[..., None]
+            V = np.einsum("rnm,rnd->rmd", S, X)
+            change = np.sum(W * V, axis=2)
+            W = W - lr * a[..., None] * V
+            if descent.model.train == "both":
+                a = a - lr * change
+        return jnp.asarray(W), jnp.asarray(a)
+
+    return step
+
+
+@pytest.mark.parametrize("name", ["gd", "first"])
+def test_what_the_kernel_is_given_and_gives(name):
+    chosen = ensemble(CASES[name], "gaussians:n=30,d=4,seed={}")
+    sets = [*chosen.sets[:2], *chosen.sets[:2], chosen.sets[0]]  # data sets that are shared
+    chosen = replace(chosen, sets=sets)
+    assert_same(by(chosen._fused, by_products(chosen.descent)), alone(chosen), 1e-12)
+
+
+def test_what_leaves_float64_on_the_gpu_is_trained_again_alone():
+    chosen = ensemble(CASES["gd"], "gaussians:n=30,d=4,seed={}")
+
+    def breaks(X, signed, which, W, a, numbers):
+        return W.at[1].set(jnp.nan), a.at[3].set(1e200)
+
+    assert by(chosen._fused, breaks)[2].tolist() == [
+        stops.DIVERGED if i in (1, 3) else stops.RUNNING for i in range(5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "n", "d", "m"),
+    [
+        (replace(TWO_LAYER, rule="sgd", batch=3), 10, 4, 10),
+        (replace(TWO_LAYER, stop=("zero_error",)), 10, 4, 10),
+        (replace(TWO_LAYER, step="scaled"), 10, 4, 10),
+        (replace(TWO_LAYER, loss="hinge"), 10, 4, 10),
+        (TWO_LAYER, 10, 33, 10),
+        (TWO_LAYER, 10, 4, 513),
+        (TWO_LAYER, 100_000, 4, 10),
+        (Setting(model="conv_max_pool", width=4, loss="hinge"), 10, 4, 4),
+    ],
+)
+def test_trainings_that_are_not_for_the_kernel(setting, n, d, m):
+    assert fused.kernel(parse_descent(setting, n), n, d, m) is None
+
+
+def test_room_that_the_kernel_needs():
+    # X 104 × 20, W 128 × 20, 8 spare numbers each, y, g and 4 × f of 104, 13 × 128 bytes.
+    assert fused.shared_bytes(100, 20, 100) == 8 * (2080 + 8 + 2560 + 8 + 6 * 104) + 13 * 128
+    assert [fused.warps(m) for m in (1, 32, 33, 64, 65, 100, 512)] == [1, 1, 2, 2, 4, 4, 16]
+
+
+def test_no_compiler_no_kernel(monkeypatch):
+    monkeypatch.setattr("tacit.training.backends.nvrtc._library", lambda: None)
+    assert compile_cuda("", []) is None
+
+
+def test_no_gpu_no_kernel(monkeypatch):
+    monkeypatch.setattr(jax, "devices", lambda: [SimpleNamespace(platform="cpu")])
+    fused._compiled.cache_clear()
+    assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
+
+
+@pytest.mark.parametrize("capability", ["gfx90a", "7.5"])
+def test_gpus_that_the_kernel_is_not_for(capability, monkeypatch):
+    monkeypatch.setattr(jax, "devices", lambda: [SimpleNamespace(compute_capability=capability)])
+    monkeypatch.setattr(fused, "compile_cuda", lambda *_: pytest.fail("compiled"))
+    fused._compiled.cache_clear()
+    assert fused.kernel(parse_descent(TWO_LAYER, 10), 10, 4, 10) is None
+    fused._compiled.cache_clear()
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+def test_lanes_do_not_depend_on_the_other_data(train):
+    """Bit for bit, where products are exact; other data sets go together one by one."""
+    rng = np.random.default_rng(0)
+    signs = [Dataset(rng.integers(-1, 2, (3, 2)) * 1.0, np.array([1, -1, 1])) for _ in range(5)]
+    reals = [Dataset(rng.standard_normal((3, 2)), np.array([1, -1, 1])) for _ in range(5)]
+    setting = Setting(width=6, train=train, init="gaussian:0.3", lr=0.3)
+    for sets, lanes in ((signs, True), (reals, False)):
+        whole = train_many(setting, sets, 200, range(5))
+        for i, data in enumerate(sets):
+            one = train_many(setting, data, 200, [i], lanes=lanes)
+            for part, array in one.last.items():
+                np.testing.assert_array_equal(array[0], whole.last[part][i])
+
+
+def test_lanes_and_others_in_one_ensemble():
+    """Data too large for lanes beside data that is not: each as it is alone."""
+    setting = Setting(width=6, init="he:0.3")
+    sets = [load("xor"), load("gaussians:n=60,d=2"), load("lyu2021_left"), load("xor")]
+    whole = train_many(setting, sets, 50, range(4))
+    for i, data in enumerate(sets):
+        one = train_many(setting, data, 50, [i], lanes=i in (0, 3))
+        np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])
+
+
+def test_exact_data_too_large_for_one_pool():
+    """Lanes for each data set, with the same bits."""
+    rng = np.random.default_rng(1)
+    signs = [Dataset(rng.integers(-1, 2, (9, 5)) * 1.0, rng.choice([-1, 1], 9)) for _ in range(3)]
+    setting = Setting(width=6, init="gaussian:0.3", lr=0.3)
+    descent = parse_descent(setting, 9)
+    assert pool(descent, signs) is None and all(pool(descent, [one]) for one in signs)
+    whole = train_many(setting, signs, 100, range(3))
+    for i, data in enumerate(signs):
+        one = train_many(setting, data, 100, [i])
+        np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])
