@@ -47,7 +47,7 @@ def toy(tmp_path, monkeypatch):
     known = {one.id: one for one in TOY.artefacts.values()}
     for place in ("tacit.reproduction", "tacit.reproduction.pages"):
         monkeypatch.setattr(f"{place}.artefacts", lambda: known)
-        monkeypatch.setattr(f"{place}.KEYS", ("toy2021",))
+        monkeypatch.setattr(f"{place}.paper_keys", lambda: ("toy2021",))
     MADE.clear()
 
 

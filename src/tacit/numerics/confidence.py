@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 CONFIDENCE = 0.99
 
 
 def share_interval(successes: int, trials: int) -> tuple[float, float]:
     """Clopper and Pearson's exact 99% interval of a probability."""
-    tail = (1 - CONFIDENCE) / 2
-    low = stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
-    high = stats.beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1
-    return float(low), float(high)
+    from scipy.special import betaincinv
+
+    tail, failures = (1 - CONFIDENCE) / 2, trials - successes
+    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
+    high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
+    return low, high
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
-    """Student's 99% interval of a mean; of one value nothing is known."""
+    """Student's 99% interval of a mean; a single value bounds nothing."""
+    from scipy.special import stdtrit
+
     n = len(values)
     if n < 2:
         return -np.inf, np.inf
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n)
-    mean = float(np.mean(values))
+    quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    mean, half = float(np.mean(values)), quantile * float(np.std(values, ddof=1)) / np.sqrt(n)
     return mean - float(half), mean + float(half)

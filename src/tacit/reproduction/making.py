@@ -18,6 +18,7 @@ from tacit.files import check_writable, npz_bytes, open_regular, write_folder
 from tacit.plot import picture, under
 from tacit.reproduction.artefact import Artefact, Claim, Entry, Settings, Tell, entries
 from tacit.values import BadInput
+from tacit.values.discovery import FOLDER
 from tacit.values.jsonable import plain
 from tacit.values.text import near_miss
 
@@ -162,8 +163,10 @@ def _departures(settings: Settings) -> Sequence[str]:
 
 
 def _mark(artefact: Artefact, settings: Settings) -> str:
-    """Changes when the settings, the paper's file or the version do."""
-    source = Path(import_module(artefact.make.__module__).__file__ or "").read_bytes()
+    """Changes when the settings, a file of the paper or the version do."""
+    home = Path(import_module(artefact.make.__module__).__file__ or "")
+    files = sorted((FOLDER / artefact.key).rglob("*.py")) or [home]
+    source = b"".join(file.read_bytes() for file in files)
     words = json.dumps(plain(asdict(settings)), sort_keys=True)
     whole = f"{artefact.id} {tacit.__version__} {words} ".encode() + source
     return hashlib.sha256(whole).hexdigest()

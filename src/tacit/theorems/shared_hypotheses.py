@@ -132,13 +132,3 @@ def reaches_the_limit(run: Run | None, place: str) -> Check:
 def neuron_sizes(network: Network) -> np.ndarray:
     """‖(w_k, a_k)‖."""
     return np.hypot(np.linalg.norm(network.W, axis=1), network.a)
-
-
-def interval(successes: int, n: int, confidence: float = 0.99) -> tuple[float, float]:
-    """Clopper–Pearson: the probabilities under which so many successes in n are not surprising."""
-    from scipy.special import betaincinv
-
-    tail, failures = (1 - confidence) / 2, n - successes
-    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
-    high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
-    return low, high

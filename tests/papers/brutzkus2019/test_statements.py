@@ -11,6 +11,7 @@ import pytest
 from tacit.data import load
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
 from tacit.models import parse_model
+from tacit.numerics.confidence import share_interval as interval
 from tacit.papers.brutzkus2019.statements import _common as ours
 from tacit.papers.brutzkus2019.statements import expressive, samples
 from tacit.papers.brutzkus2019.statements._descent import descend
@@ -18,7 +19,6 @@ from tacit.papers.brutzkus2019.statements.convergence import quarters_room, time
 from tacit.papers.brutzkus2019.statements.exploration import halves_room, signs_room, within
 from tacit.papers.brutzkus2019.statements.small import unexplored
 from tacit.theorems import Moment, Network, Run, judge, theorem
-from tacit.theorems.shared_hypotheses import interval
 from tacit.training import train
 from tacit.training.initialisations import initial_weights
 from tacit.values import Dataset

@@ -14,11 +14,11 @@ import numpy as np
 
 from tacit.data import load
 from tacit.data.xor import PATTERNS
+from tacit.numerics.confidence import share_interval
 from tacit.theorems.shared_hypotheses import (
     NEEDS_A_RUN,
     by_slack,
     first_layer,
-    interval,
     relu,
     two_layer,
     undecided,
@@ -231,11 +231,11 @@ def wrong(network: Network, kinds: np.ndarray, labels: np.ndarray) -> np.ndarray
 
 def frequency(events: list[bool], bound: float) -> float:
     """How far the 99% interval of the frequency stays below the bound."""
-    return max(0.0, bound - interval(sum(events), len(events))[1])
+    return max(0.0, bound - share_interval(sum(events), len(events))[1])
 
 
 def frequency_words(events: list[bool], bound: float, what: str) -> str:
-    low, high = interval(sum(events), len(events))
+    low, high = share_interval(sum(events), len(events))
     return (
         f"{sum(events)} of {len(events)} runs {what}: a probability between {low:.4f} and "
         f"{high:.4f} (99%); the theorem says at least {bound:.4f}."

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.certificates import optimum
+from tacit.numerics.confidence import share_interval
 from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end, margin
 from tacit.papers.lyu2021.statements._symmetric import (
     at_least,
@@ -24,7 +25,6 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetric_case,
     symmetric_checks,
 )
-from tacit.theorems.shared_hypotheses import interval
 from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset
 
@@ -194,7 +194,7 @@ class Corollary44(Theorem):
         if not ends:
             return None
         hits = sum(margin(end, case) >= (1 - HIT) * widest for end in ends)
-        return max(0.0, prediction.values["probability"] - interval(hits, len(ends))[1])
+        return max(0.0, prediction.values["probability"] - share_interval(hits, len(ends))[1])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
         one = ended(spread(case, best_pair(prediction.values["separator"])))

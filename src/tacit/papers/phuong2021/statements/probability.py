@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tacit.numerics.confidence import share_interval
 from tacit.papers.phuong2021.statements import _common as common
 from tacit.papers.phuong2021.statements.thm1 import UNTOLD
-from tacit.theorems.shared_hypotheses import balanced, interval, logistic, small_start, yes_or_no
+from tacit.theorems.shared_hypotheses import balanced, logistic, small_start, yes_or_no
 from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
 from tacit.values import Check
 from tacit.values.text import count
@@ -60,7 +61,7 @@ class Probability(Theorem):
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         if run is None or not run.members or any(m.outcome in UNTOLD for m in run.members):
             return None
-        _, upper = interval(_alive(run), len(run.members))
+        _, upper = share_interval(_alive(run), len(run.members))
         return max(0.0, prediction.values["probability"] - upper)
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
@@ -69,7 +70,7 @@ class Probability(Theorem):
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
         alive, n = _alive(run), len(run.members)
-        low, high = interval(alive, n)
+        low, high = share_interval(alive, n)
         return (
             f"{alive} of {count(n, 'network')} did not die as a whole: so the probability is "
             f"between {low:.3f} and {high:.3f}, with 99% confidence; the theorem says at least "
