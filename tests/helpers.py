@@ -1,10 +1,12 @@
 """What several tests use."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tacit.data import load
 from tacit.values import BadInput
 
 
@@ -33,3 +35,16 @@ def spoil(path: Path, seed: int, how: str) -> None:
     else:
         del content[at : at + int(rng.integers(1, 9))]
     path.write_bytes(content)
+
+
+def symmetric_start(
+    size: float, seed: int = 0, m: int = 6, d: int = 3
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X, y, W, a: symmetric data in the unit ball and initial weights with √m ‖θ₀‖_M = size."""
+    data = load(f"symmetric:n=10,d={d},seed={seed}")
+    X = data.X / np.linalg.norm(data.X, axis=1).max()
+    rng = np.random.default_rng(seed)
+    W, a = rng.normal(size=(m, d)), rng.normal(size=m)
+    largest = max(np.linalg.norm(W, axis=1).max(), np.abs(a).max())
+    scale = size / largest / math.sqrt(m)
+    return X, data.y, scale * W, scale * a

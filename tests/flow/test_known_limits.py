@@ -13,7 +13,7 @@ from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.certificates.certificate import Certificate
 from tacit.flow import Limit, find
-from tacit.flow.embedding import lemma_5_2
+from tacit.flow.embedding import embedding
 from tacit.flow.path import Moment
 from tacit.models import parse_activation
 from tacit.numerics.max_margin import max_margin
@@ -90,13 +90,13 @@ def test_symmetric_data_ends_in_the_max_margin_separator(alpha, init, seed, rng)
     found, certificate = converged(setting, data, seed)
     points = rng.normal(size=(40, data.d))
     output = unit_output(found, points, alpha)
-    b = lemma_5_2(found.path.moments[0].state, 1e-3)
-    if b.good:
+    embedded = embedding(found.path.moments[0].state)
+    if embedded.good:
         w = max_margin(data.y[:, None] * data.X).direction
         np.testing.assert_allclose(output, (1 + alpha) / 4 * points @ w, rtol=0, atol=1e-8)
         assert certificate.optimality == "certified"
     else:
-        (sign,) = {int(sign) for sign in np.sign(b.embedding)}
+        (sign,) = {int(sign) for sign in np.sign(embedded.b)}
         w = scaled_margin(data.X, data.y, alpha, sign).w
         expected = sign / 2 * phi(sign * points @ w, alpha)
         np.testing.assert_allclose(output, expected, rtol=0, atol=1e-8)

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.data import load
-from tacit.flow.embedding import Embedding, is_good
-from tacit.flow.hyperplanes import walls_of
-from tacit.flow.state import State, start
+from tacit.numerics.embedding import Embedding, embedding
+from tacit.numerics.embedding import largest as norm_M
 from tacit.theorems.shared_hypotheses import (
     LARGE,
     SMALL,
@@ -83,10 +82,11 @@ def good_embedding(case: Case, place: str) -> Check:
         return undecided("good_embedding", place, note)
     if not has_drift(case):
         return undecided("good_embedding", place, "µ is 0")
-    b = embedding_of(case, case.start).b
+    known = embedding_of(case, case.start)
+    b = known.b
     slack = float(min(b.max(), -b.min()) / np.abs(b).max()) if b.any() else 0.0
     note = f"{(b > 0).sum()} entries of b̄ are positive, {(b < 0).sum()} negative"
-    return Check("good_embedding", is_good(b), slack, place, note)
+    return Check("good_embedding", known.good, slack, place, note)
 
 
 def small_enough(case: Case, place: str) -> Check:
@@ -165,23 +165,15 @@ def spread(case: Case, pair: Network) -> Network:
     return embed(embedding_of(case, case.start).b, pair)
 
 
-def state_of(case: Case, network: Network) -> State:
-    """For the flow's own functions, which ask for data that is symmetric to the last bit."""
+def symmetrised(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """The data, symmetric to the last bit, which the integrator of Lemma 5.2 asks for."""
     positive = case.data.X[case.data.y > 0]
-    X, y = np.vstack([positive, -positive]), np.repeat([1, -1], len(positive))
-    return start(walls_of(X, y, case.alpha), network.W, network.a, True)
+    return np.vstack([positive, -positive]), np.repeat([1, -1], len(positive))
 
 
 def embedding_of(case: Case, network: Network) -> Embedding:
-    """λ₀, µ̄ and b̄ of Lemma 5.2 for these initial weights; µ must not be 0.
-
-    As `tacit.flow.embedding.embedding`, without its walls, which take long on large data.
-    """
-    drift = (1 + case.alpha) / 4 * (case.data.y @ case.data.X) / case.data.n  # µ̃, corrected
-    rate, size = float(np.linalg.norm(drift)), math.sqrt(len(network.a)) * largest(network)
-    direction = drift / rate
-    b = (network.W @ direction + network.a) / (2 * size) if size > 0 else 0 * network.a
-    return Embedding(rate, direction, size, b)
+    """λ₀, µ̄ and b̄ of Lemma 5.2 for these initial weights; µ must not be 0."""
+    return embedding(case.data.X, case.data.y, case.alpha, network.W, network.a)
 
 
 def symmetric_case(
@@ -200,7 +192,7 @@ def symmetric_case(
 
 def largest(network: Network) -> float:
     """‖θ‖_M = max_k max(‖w_k‖, |a_k|) (Definition 5.1)."""
-    return float(max(np.linalg.norm(network.W, axis=1).max(), np.abs(network.a).max()))
+    return norm_M(network.W, network.a)
 
 
 def minus(one: Network, other: Network) -> Network:

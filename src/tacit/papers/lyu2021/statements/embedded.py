@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.flow.embedding import Embedding, lemma_5_2
+from tacit.numerics.embedding import Embedding, integrated
 from tacit.papers.lyu2021.statements._symmetric import (
     at_least,
     at_least_one_of_each,
@@ -21,9 +21,9 @@ from tacit.papers.lyu2021.statements._symmetric import (
     network_checks,
     non_branching,
     started,
-    state_of,
     symmetric_case,
     symmetric_checks,
+    symmetrised,
 )
 from tacit.theorems.shared_hypotheses import both_signs, by_slack, undecided
 from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
@@ -156,11 +156,11 @@ class Lemma54(Theorem):
         known = embedding_of(case, case.start)
         values |= {
             "rate": known.rate,
-            "time": math.log(1 / known.size) / known.rate,
+            "time": known.time(1.0),
             "b": known.b,
             "direction": known.direction,
         }
-        when = math.log(1 / known.size) / known.rate / case.data.n  # of the sum of the losses
+        when = known.time(1.0) / case.data.n  # of the sum of the losses
         words += f", and its weights are no longer small from t = {when:.4g} on."
         return Prediction(words, values)
 
@@ -186,7 +186,7 @@ class Lemma54(Theorem):
         known = embedding_of(case, case.start)
         moments = [Moment(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
         for r in (0.2, 0.9):
-            time = math.log(r / known.size) / known.rate / case.data.n
+            time = known.time(r) / case.data.n
             network = embed(known.b, _two_neurons(case, known, math.log(r)))
             moments.append(Moment(math.log(time), moments[0].log_loss, network))
         return Run(tuple(moments))
@@ -242,5 +242,6 @@ def _two_neurons(case: Case, known: Embedding, growth: float) -> Network:
     a = SEED_SIZE * sizes
     first = Network(np.outer(a, known.direction), a)
     radius = math.sqrt(2) * largest(first) * math.exp(growth) / SEED_SIZE
-    found = lemma_5_2(state_of(case, first), radius)
-    return Network(found.W, found.a)
+    X, y = symmetrised(case)
+    pair = integrated(X, y, case.alpha, first.W, first.a, radius)
+    return Network(pair.W, pair.a)

@@ -7,20 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.flow.embedding import lemma_5_2
-from tacit.flow.path import Moment as PathMoment
-from tacit.flow.path import Path
+from tacit.numerics.embedding import Embedding, integrated, interpolated, largest
 from tacit.papers.lyu2021.statements._symmetric import (
     embedding_of,
     flow_checks,
     has_drift,
-    largest,
-    minus,
     non_branching,
     started,
-    state_of,
     symmetric_case,
     symmetric_checks,
+    symmetrised,
 )
 from tacit.theorems.shared_hypotheses import by_slack, undecided
 from tacit.theorems.theorem import (
@@ -38,8 +34,8 @@ from tacit.values import Check, Dataset
 
 RADII = 5
 """Radii r at which Lemma 5.2 is looked at."""
-LAST_TIME = 700.0
-"""log t, beyond which t is no float; the early phase is long over then."""
+LAST_TIME = 600.0
+"""log t up to which n t is surely a float; the early phase is long over by then."""
 
 
 class Lemma52(Theorem):
@@ -89,7 +85,7 @@ class Lemma52(Theorem):
             "rate": known.rate,
             "direction": known.direction,
             "b": known.b,
-            "radii": _radii(known.size, known.rate),
+            "radii": _radii(known),
             "constant": constant,
             "slope": 3,
         }
@@ -105,17 +101,17 @@ class Lemma52(Theorem):
         case = started(case, run)
         assert case.start is not None
         known = embedding_of(case, case.start)
-        path, m = _path(case, run), len(case.start.a)
-        end = case.data.n * math.exp(path.last.log_t)
+        X, y = symmetrised(case)
+        moments = [moment for moment in run.moments if moment.time < LAST_TIME]
+        times = case.data.n * np.exp([moment.time for moment in moments])  # of the mean loss
+        path = [(moment.network.W, moment.network.a) for moment in moments]
         worst = None
-        for r in _radii(known.size, known.rate):
-            if math.log(r / known.size) / known.rate > end:
+        for r in _radii(known):
+            if known.time(r) > times[-1]:
                 break
-            found = lemma_5_2(path, r)
-            wanted = Network(r * np.outer(known.b, known.direction), r * known.b)
-            bound = (4 / known.rate + math.sqrt(2)) * r**3 / math.sqrt(m)
-            error = largest(minus(Network(found.W, found.a), wanted))
-            worst = max(worst or 0.0, error / bound - 1, 0.0)
+            there, (W, a) = interpolated(X, y, case.alpha, times, path, r), known.neurons(r)
+            error = largest(there.W - W, there.a - a)
+            worst = max(worst or 0.0, error / known.bound(r) - 1, 0.0)
         return worst
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
@@ -123,8 +119,8 @@ class Lemma52(Theorem):
         known = embedding_of(case, case.start)
         moments = [Moment(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
         for r in prediction.values["radii"]:
-            time = math.log(r / known.size) / known.rate / case.data.n
-            network = Network(r * np.outer(known.b, known.direction), r * known.b)
+            time = known.time(r) / case.data.n
+            network = Network(*known.neurons(r))
             moments.append(Moment(math.log(time), moments[0].log_loss, network))
         return Run(tuple(moments))
 
@@ -151,16 +147,14 @@ class Lemma52(Theorem):
     @staticmethod
     def _constant() -> Evidence:
         """‖Δθ‖_M √m/r³ on two points whose mean is short, so that λ₀ is."""
-        errors, rates = [], []
+        errors, rates, alpha = [], [], symmetric_case().alpha
         for h in (0.1, 0.01, 0.001):
             X = np.array([[0.9, h], [h - 0.9, h]])
             data = Dataset(np.vstack([X, -X]), np.array([1, 1, -1, -1]))
             start = 1e-13 * np.array([[0.6, 0.8, 1.0], [0.6, -0.8, -1.0]])
-            case = replace(symmetric_case(), data=data, _properties={})
-            state = state_of(case, Network(start[:, :2], start[:, 2]))
-            found = lemma_5_2(state, 1e-3)
-            errors.append(found.error * math.sqrt(2) / 1e-9)
-            rates.append(found.rate)
+            reached = integrated(data.X, data.y, alpha, start[:, :2], start[:, 2], 1e-3)
+            errors.append(reached.error * math.sqrt(2) / 1e-9)
+            rates.append(reached.embedding.rate)
         grows = errors[2] > 1.2 * errors[1] > 1.44 * errors[0]
         within = all(e <= 4 / rate + math.sqrt(2) for e, rate in zip(errors, rates, strict=True))
         words = (
@@ -179,9 +173,9 @@ class Lemma52(Theorem):
     )
 
 
-def _radii(size: float, rate: float) -> list[float]:
+def _radii(known: Embedding) -> list[float]:
     """From (√m ‖θ₀‖_M)^(1/3) to √λ₀/2, where the lemma speaks."""
-    low, high = size ** (1 / 3), math.sqrt(rate) / 2
+    low, high = known.size ** (1 / 3), math.sqrt(known.rate) / 2
     return np.geomspace(low, high, RADII).tolist() if 0 < low <= high else []
 
 
@@ -197,13 +191,3 @@ def _room_for_r(case: Case, place: str) -> Check:
     low, high = known.size ** (1 / 3), math.sqrt(known.rate) / 2
     note = f"r may be from {low:.2g} to {high:.2g}"
     return by_slack("room_for_r", math.log(high / low), place, note)
-
-
-def _path(case: Case, run: Run) -> Path:
-    """The run, as the flow's own functions know it, as long as the time is a number."""
-    moments = [
-        PathMoment(0.0, moment.time, moment.log_loss, state_of(case, moment.network))
-        for moment in run.moments
-        if moment.time < LAST_TIME
-    ]
-    return Path(moments, [], "reached", "", 0, 0, 0.0)
