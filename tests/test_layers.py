@@ -11,8 +11,8 @@ import tacit
 ROOT = Path(tacit.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-# From the top down; parts on one line are siblings and do not import each other. The first pattern
-# that fits a file is its part.
+# From the top down; parts on one line are siblings and do not import each other. The longest
+# pattern that fits a file is its part.
 LAYERS = [
     ("__main__",),
     ("cli",),
@@ -27,10 +27,13 @@ LAYERS = [
     ("measures", "certificates"),
     ("data", "models"),
     ("numerics", "proofs"),
+    ("values",),
     ("files",),
-    ("values", "_jax"),
+    ("_jax",),
 ]
-PATTERNS = [(pattern, -i) for i, layer in enumerate(LAYERS) for pattern in layer]
+PATTERNS = [
+    (pattern, -i if i else -len(LAYERS)) for i, layer in enumerate(LAYERS) for pattern in layer
+]
 
 LIBRARIES = {
     "jax": ("_jax",),
@@ -54,7 +57,7 @@ BANNED = {"pickle", "yaml", "dill", "joblib", "torch"}
 def part_of(path: str) -> str:
     """The pattern of LAYERS that a file, given relative to the package, belongs to."""
     parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    for pattern, _ in PATTERNS:
+    for pattern in sorted(HEIGHT, key=len, reverse=True):
         if fnmatch("/".join(parts[: pattern.count("/") + 1]), pattern):
             return pattern
     return ""
@@ -63,9 +66,6 @@ def part_of(path: str) -> str:
 def as_path(name: str) -> str:
     """`tacit.plot.plane` as `plot/plane`."""
     return name.removeprefix("tacit").removeprefix(".").replace(".", "/")
-
-
-HEIGHT = dict(PATTERNS)
 
 
 def imports(path: Path) -> set[str]:

@@ -1,8 +1,39 @@
-"""The one door to JAX: float64 is switched on before anything is computed."""
+"""JAX enters here: imported when it is first used, with float64 switched on before that.
 
-import jax
-import jax.numpy as jnp
+Modules write `from tacit._jax import jax, jnp` at their top and stay quick to import; without
+float64 every result would silently be rounded to 7 digits.
+"""
 
-jax.config.update("jax_enable_x64", True)
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+
+@cache
+def _imported(name: str) -> ModuleType:
+    import_module("jax").config.update("jax_enable_x64", True)
+    return import_module(name)
+
+
+class _Lazy:
+    """A module that is imported when one of its names is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(_imported(self._name), name)
+        setattr(self, name, value)  # so that this is asked once
+        return value
+
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+else:
+    jax, jnp = _Lazy("jax"), _Lazy("jax.numpy")
 
 __all__ = ["jax", "jnp"]

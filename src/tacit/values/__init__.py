@@ -3,6 +3,20 @@
 from tacit.values.check import Check
 from tacit.values.dataset import Dataset
 from tacit.values.errors import BadInput
+from tacit.values.interval import Interval
+from tacit.values.network import Group, Network
+from tacit.values.result import Result
 from tacit.values.setting import Setting
+from tacit.values.status import Status
 
-__all__ = ["BadInput", "Check", "Dataset", "Setting"]
+__all__ = [
+    "BadInput",
+    "Check",
+    "Dataset",
+    "Group",
+    "Interval",
+    "Network",
+    "Result",
+    "Setting",
+    "Status",
+]

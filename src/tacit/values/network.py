@@ -1,0 +1,220 @@
+"""A two-layer network: what limits, optima, certificates, theorems and pictures speak of."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.values.errors import BadInput
+from tacit.values.text import count
+
+SAME_DIRECTION = 1e-6
+"""Angle, in radians, up to which neurons count as one direction."""
+MOST_BYTES = 1 << 30
+"""Bytes read from a file of weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Neurons of one sign that point in one direction."""
+
+    sign: int
+    """The sign of their output weights."""
+    members: np.ndarray
+    """The numbers of the neurons."""
+    direction: np.ndarray
+    """A unit vector."""
+    weight: float
+    """Σ|a_k|‖w_k‖ over the group."""
+    pattern: np.ndarray | None = None
+    """The sign of direction·x_i for every point, 0 on an activation hyperplane, where known."""
+
+    @property
+    def size(self) -> int:
+        """The number of neurons."""
+        return len(self.members)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The group as scripts read it."""
+        signs = None if self.pattern is None else "".join("0+-"[s] for s in self.pattern.tolist())
+        return {
+            "sign": self.sign,
+            "size": self.size,
+            "direction": self.direction,
+            "weight": self.weight,
+            "pattern": signs,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """The network f(x) = Σ_k a_k φ(w_k·x) with φ(z) = max(z, αz).
+
+    Parameters
+    ----------
+    W : array of shape (m, d)
+        The neurons, one in each row.
+    a : array of shape (m,) or (1, m)
+        The output weights.
+    alpha : float, default 0
+        The slope of the activation for z < 0; 0 is ReLU.
+
+    Examples
+    --------
+    >>> net = Network([[1.0, 0.0], [0.0, 2.0]], [1.0, -0.5])
+    >>> net.outputs([[1.0, 1.0]])
+    array([0.])
+    >>> net
+    Network: 2 ReLU neurons in 2 dimensions, ‖θ‖ = 2.5
+    """
+
+    W: np.ndarray
+    a: np.ndarray
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        W, a = np.asarray(self.W, dtype=np.float64), np.asarray(self.a, dtype=np.float64)
+        if a.ndim == 2 and a.shape[0] == 1:  # the last layer of PyTorch's
+            a = a[0]
+        if W.ndim != 2 or a.shape != W.shape[:1]:
+            raise BadInput(f"W has shape {W.shape} and a has shape {a.shape}; need (m, d) and (m,)")
+        if not 0 <= self.alpha < 1:
+            raise BadInput(f"the slope α = {self.alpha} of the activation must be in [0, 1)")
+        for name, array in (("W", W), ("a", a)):
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "alpha", float(self.alpha))
+
+    @property
+    def width(self) -> int:
+        """m, the number of neurons."""
+        return len(self.a)
+
+    @property
+    def d(self) -> int:
+        """The dimension of the inputs."""
+        return self.W.shape[1]
+
+    @property
+    def norm(self) -> float:
+        """‖θ‖, the Euclidean norm of all weights."""
+        return math.hypot(np.linalg.norm(self.W), np.linalg.norm(self.a))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """|a_k|‖w_k‖ of every neuron."""
+        return np.abs(self.a) * np.linalg.norm(self.W, axis=1)
+
+    def outputs(self, X: np.ndarray) -> np.ndarray:
+        """f(x) for every row of X."""
+        z = np.asarray(X, dtype=np.float64) @ self.W.T
+        return np.maximum(z, self.alpha * z) @ self.a
+
+    def margins(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """q_i = y_i f(x_i) for every point, with labels ±1."""
+        return np.asarray(y) * self.outputs(X)
+
+    def margin(
+        self, X: np.ndarray, y: np.ndarray, train: Literal["both", "first"] = "both"
+    ) -> float:
+        """q_min/‖θ‖² with both layers trained, q_min/‖W‖ with the output layer fixed."""
+        smallest = float(self.margins(X, y).min())
+        return smallest / (self.norm**2 if train == "both" else float(np.linalg.norm(self.W)))
+
+    def error(self, X: np.ndarray, y: np.ndarray) -> float:
+        """The share of points that do not get their label; an output of 0 is no label."""
+        return float(np.mean(self.margins(X, y) <= 0))
+
+    def groups(self, X: np.ndarray | None = None, angle: float = SAME_DIRECTION) -> list[Group]:
+        """Neurons of one sign and one direction, the heaviest group first; zero neurons in none.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), optional
+            Points for the groups' activation patterns.
+        angle : float
+            Radians up to which two neurons count as one direction.
+        """
+        weight = self.weights
+        left = list(np.argsort(-weight, kind="stable")[: int((weight > 0).sum())])
+        unit = self.W / np.where(weight > 0, np.linalg.norm(self.W, axis=1), 1.0)[:, None]
+        groups = []
+        while left:
+            k = left[0]
+            rows = np.array(left)
+            chord = np.linalg.norm(unit[rows] - unit[k], axis=1)
+            near = (2 * np.arcsin(np.minimum(chord / 2, 1)) <= angle) & (
+                np.sign(self.a[rows]) == np.sign(self.a[k])
+            )
+            members = np.sort(rows[near])
+            total = weight[members] @ unit[members]
+            direction = total / np.linalg.norm(total)
+            pattern = None if X is None else np.sign(X @ direction).astype(int)
+            groups.append(
+                Group(
+                    int(np.sign(self.a[k])),
+                    members,
+                    direction,
+                    float(weight[members].sum()),
+                    pattern,
+                )
+            )
+            left = [int(row) for row in rows[~near]]
+        return sorted(groups, key=lambda group: -group.weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """W, a and alpha as plain lists and numbers."""
+        return {"W": self.W.tolist(), "a": self.a.tolist(), "alpha": self.alpha}
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write a .npz file with the arrays W, a and alpha; an older one only with `force`."""
+        from tacit.files import write_file
+
+        whole = io.BytesIO()
+        np.savez(whole, W=self.W, a=self.a, alpha=np.array(self.alpha))
+        write_file(Path(path), whole.getvalue(), force)
+
+    @classmethod
+    def load(cls, path: str | Path, alpha: float | None = None) -> Network:
+        """Read a .npz file with the arrays W (m × d) and a (m).
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. An array that is not understood, such as a bias, is refused: without it this
+            would be another network.
+        alpha : float, optional
+            The slope of the activation, where the file does not say it (default 0, ReLU).
+        """
+        from tacit.files import read_npz
+        from tacit.values.text import near_miss
+
+        arrays = read_npz(Path(path), most_bytes=MOST_BYTES)
+        for name in ("W", "a"):
+            if name not in arrays:
+                hint = near_miss(name, arrays)
+                raise BadInput(f"{path} has no array '{name}'; it needs W (m × d) and a (m){hint}")
+            if arrays[name].dtype.kind not in "iuf":
+                raise BadInput(
+                    f"{path}: array '{name}' holds {arrays[name].dtype}, not real numbers"
+                )
+        if others := sorted(set(arrays) - {"W", "a", "alpha"}):
+            raise BadInput(
+                f"{path} has arrays that are not understood: {', '.join(others)}; "
+                "a network is W (m × d) and a (m), a bias is a constant last coordinate of the data"
+            )
+        stored = float(arrays["alpha"]) if "alpha" in arrays and arrays["alpha"].size == 1 else None
+        if alpha is not None and stored is not None and alpha != stored:
+            raise BadInput(f"{path} says alpha = {stored:g}, not {alpha:g}")
+        return cls(arrays["W"], arrays["a"], alpha if alpha is not None else stored or 0.0)
+
+    def __repr__(self) -> str:
+        kind = "ReLU" if self.alpha == 0 else f"Leaky ReLU (α = {self.alpha:g})"
+        dimensions = count(self.d, "dimension")
+        return f"Network: {self.width} {kind} neurons in {dimensions}, ‖θ‖ = {self.norm:.4g}"
