@@ -29,11 +29,9 @@ LAYERS = [
     ("numerics", "proofs"),
     ("values",),
     ("files",),
-    ("_jax",),
+    ("values/errors", "values/text", "values/jsonable", "_jax"),
 ]
-PATTERNS = [
-    (pattern, -i if i else -len(LAYERS)) for i, layer in enumerate(LAYERS) for pattern in layer
-]
+HEIGHT = {pattern: -i for i, layer in enumerate(LAYERS) for pattern in layer}
 
 LIBRARIES = {
     "jax": ("_jax",),
