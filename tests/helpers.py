@@ -1,6 +1,7 @@
 """What several tests use."""
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,12 @@ def refused(call: object, *words: str) -> str:
     for word in words:
         assert word in line
     return line
+
+
+def with_packages(*folders: Path) -> dict[str, str]:
+    """The environment of a process that finds the packages in these folders before all others."""
+    before = [path for path in (os.environ.get("PYTHONPATH"),) if path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*map(str, folders), *before])}
 
 
 def spoil(path: Path, seed: int, how: str) -> None:

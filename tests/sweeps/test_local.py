@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers import refused
+from helpers import refused, with_packages
 from sweep_works import POISON, clumsy, echo, endless, poison
 from tacit.sweeps.local import CPU_PACK, GPU_PACK, Cores, cores
 from tacit.sweeps.run import CRASHES, Crashed, DataCall, Pack, Run
@@ -135,9 +135,9 @@ def test_a_gpu_is_for_one_process() -> None:
 
 PARENT = """
 import sys
-from tacit._types import Setting
-from tacit.sweep.base import DataCall, Run
-from tacit.sweep.local import Cores
+from tacit.sweeps.local import Cores
+from tacit.sweeps.run import DataCall, Run
+from tacit.values import Setting
 from sweep_works import endless
 workers = Cores(2, endless)
 for seed in range(2):
@@ -155,7 +155,7 @@ def test_workers_end_when_whoever_started_them_is_killed(tmp_path: Path, how: st
     call = {"-c": ["-c", PARENT], "file": [str(tmp_path / "script.py")], "stdin": ["-"]}[how]
     parent = subprocess.Popen(
         [sys.executable, *call, str(there)],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=with_packages(TESTS),
         stdin=subprocess.PIPE,
     )
     try:

@@ -265,6 +265,32 @@ def test_many_writers_of_one_key_leave_one_valid_result(tmp_path: Path) -> None:
     assert len(results) == 5 and not said and sorted(os.listdir(stores[0].runs)) == sorted(KEYS)
 
 
+@pytest.mark.parametrize("moment", range(6))
+def test_interrupted_at_any_moment_what_is_on_the_disk_was_told(
+    tmp_path: Path, moment: int
+) -> None:
+    """While runs are handed to the writers, or between two that are told."""
+    store, told = Store(tmp_path / "s"), set()
+
+    def handed():
+        for k, run in enumerate(RUNS):
+            if k == moment - 1:
+                while len(os.listdir(store.runs)) < k:
+                    time.sleep(0.001)
+                raise KeyboardInterrupt
+            yield run, result(k)
+
+    def tell(run: Run, kept: Result) -> None:
+        if moment == 0 and len(told) == 2 and run.key not in told:
+            told.add(run.key)
+            raise KeyboardInterrupt
+        told.add(run.key)
+
+    with pytest.raises(KeyboardInterrupt):
+        store.keep(handed(), tell)
+    assert told == set(os.listdir(store.runs)) == set(found(store.folder)[0])
+
+
 def test_leftovers_of_the_killed_go_and_those_of_the_living_stay(filled: Path) -> None:
     for place in (filled, filled / "runs"):
         for name in ("old", "new"):
@@ -343,9 +369,9 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 import numpy as np
-from tacit.sweep.base import DataCall, Result, Run
-from tacit.sweep.store import Store
-from tacit._types import BadInput, Setting
+from tacit.sweeps.run import DataCall, Result, Run
+from tacit.sweeps.store import Store
+from tacit.values import BadInput, Setting
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(Path(sys.argv[1]))
 for seed in range(5):

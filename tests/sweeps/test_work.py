@@ -316,9 +316,9 @@ import sys
 for name in ("clarabel", "daqp", "cyclopts", "sklearn", "distributed", "pyarrow", "threadpoolctl"):
     sys.modules[name] = None
 from tacit import Setting
-from tacit.sweep import packs, plan, table
-from tacit.sweep.base import DataCall, Run
-from tacit.sweep.work import work
+from tacit.sweeps import packs, plan, table
+from tacit.sweeps.run import DataCall, Run
+from tacit.sweeps.work import work
 run = Run(DataCall("linear:n=5"), Setting(width=4), 3, 0, ("margin",), 60.0)
 ((result,),) = [work(pack, {}) for pack in packs.packs([run], 8)]
 assert not result.failed, result.reason

@@ -1,7 +1,6 @@
 """The package in `examples/own_theorem`, installed; and packages that are not as they should be."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import with_packages
 from tacit.theorems.registry import theorems
 from tacit.values import BadInput
 
@@ -28,14 +28,13 @@ def installed(tmp_path_factory):
     return folder
 
 
-def _run(command, **environment):
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", env={**os.environ, **environment}, cwd=ROOT
-    )
+def _run(command, *sites):
+    environment = with_packages(*sites)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, cwd=ROOT)
 
 
 def _python(code, site):
-    done = _run([sys.executable, "-W", "error", "-c", code], PYTHONPATH=str(site))
+    done = _run([sys.executable, "-W", "error", "-c", code], site)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -53,8 +52,8 @@ def test_without_it_there_is_no_such_theorem():
 def test_installed_it_is_listed_predicted_and_confirmed(installed):
     code = f"""
 import json
-from tacit.explain.observe import run_of
-from tacit.limit import find
+from tacit.explanation.observation import run_of
+from tacit.flow import find
 from tacit.theorems import judge, theorem, theorems
 
 one = theorem({ID!r})
@@ -72,7 +71,7 @@ print(json.dumps([list(theorems())[-1], before.status, before.prediction.words, 
 def test_the_command_line_knows_it(installed, tmp_path):
     (tmp_path / "pair.csv").write_text("1,0.5,1\n-2,1,-1\n")
     command = [sys.executable, "-m", "tacit", "predict", str(tmp_path / "pair.csv"), "--json"]
-    done = _run([*command, "--only", "mine2026"], PYTHONPATH=str(installed))
+    done = _run([*command, "--only", "mine2026"], installed)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["theorems"]
     assert found["id"] == ID and found["applies"] is None  # `converges` needs a run
@@ -83,14 +82,14 @@ def test_the_command_line_knows_it(installed, tmp_path):
 def test_it_passes_the_suite_of_all_theorems(installed):
     suite = str(ROOT / "tests" / "theorems" / "test_suite.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", suite, "-k", "mine2026"]
-    done = _run(command, PYTHONPATH=str(installed))
+    done = _run(command, installed)
     assert done.returncode == 0, done.stdout
     assert re.search(r"\b12 passed", done.stdout), done.stdout
 
 
 OTHER = """
 from tacit.theorems import Source, Theorem
-from tacit.theorems.sarussi2021 import THEOREMS
+from tacit.papers.sarussi2021.statements import THEOREMS
 
 def thing_with(**changes):
     return type("Thing", (THEOREMS[0],), changes)
@@ -151,7 +150,7 @@ def test_several_theorems_in_one_entry_point(tmp_path, monkeypatch):
 
 def test_the_command_line_shows_that_line_and_no_traceback(tmp_path):
     _broken(tmp_path, "broken", "import no_such_module")
-    done = _run([sys.executable, "-m", "tacit", "predict", "xor"], PYTHONPATH=str(tmp_path))
+    done = _run([sys.executable, "-m", "tacit", "predict", "xor"], tmp_path)
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert "entry point 'mine = broken:thing' of package 'broken' cannot be loaded" in done.stderr

@@ -90,21 +90,29 @@ class Store:
     ) -> None:
         """Write them, and tell what is there then; another sweep may have been faster.
 
-        Several at a time, since most of the time is waiting for the disk.
+        Several at a time, since most of the time is waiting for the disk. Whatever interrupts it,
+        at whatever moment, exactly the runs that are on the disk have been told.
         """
+        written: dict[str, tuple[Run, Result, Row]] = {}
+
+        def write(run: Run, result: Result) -> None:
+            written[run.key] = (run, *self._write(run, result))
+
+        def note(key: str) -> None:
+            run, kept, self._rows[key] = written[key]
+            tell(run, kept)
+            del written[key]
+
         with ThreadPoolExecutor(WRITERS) as threads:
-            tasks = [(run, threads.submit(self._write, run, result)) for run, result in results]
-            told = 0
             try:
-                for run, task in tasks:
-                    kept, self._rows[run.key] = task.result()
-                    tell(run, kept)
-                    told += 1
+                tasks = {run.key: threads.submit(write, run, result) for run, result in results}
+                for key, task in tasks.items():
+                    task.result()
+                    note(key)
             except BaseException:
                 threads.shutdown(cancel_futures=True)
-                for run, task in tasks[told:]:
-                    if not task.cancelled() and task.exception() is None:
-                        tell(run, task.result()[0])
+                for key in list(written):
+                    note(key)
                 raise
         if time.monotonic() > self._flushed + FLUSH:
             self.flush()

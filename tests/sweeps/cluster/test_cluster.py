@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cluster_processes import POISON, Machines, certificates, machines, until
-from helpers import refused
+from helpers import refused, with_packages
 from tacit.sweeps.cluster import workers as module
 from tacit.sweeps.cluster.address import Tls
 from tacit.sweeps.cluster.workers import Cluster, Lost, connect
@@ -144,7 +144,7 @@ def test_other_versions_are_refused(
 ) -> None:
     """A worker that is there already, and one that comes in the middle."""
     shadow = tmp_path / "shadow"
-    preload, env = there.preload, {"PYTHONPATH": str(shadow)}
+    preload, env = there.preload, with_packages(shadow)
     if other == "tacit":
         preload, env = tmp_path / "older.py", {}
         preload.write_text("import tacit\ntacit.__version__ = '0.0.9'\n")
@@ -180,7 +180,7 @@ def test_other_versions_are_refused(
 
 def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tacit.py").write_text("raise ModuleNotFoundError('there is no tacit here')\n")
-    with machines(tmp_path / "machines", env={"PYTHONPATH": str(tmp_path)}) as there:
+    with machines(tmp_path / "machines", env=with_packages(tmp_path)) as there:
         there.start_workers(1)
         refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
 
