@@ -1,54 +1,104 @@
 """`tacit reproduce` and `tacit list figures` from the command line."""
 
 import json
-from dataclasses import dataclass
+import subprocess
+import sys
+import textwrap
+from importlib import import_module
 
 import pytest
 
-from tacit import BadInput
+import tacit.papers
 from tacit.cli import _run
-from tacit.plot import new_figure
 from tacit.reproduction import artefacts
-from tacit.reproduction.artefact import Paper, Result, Settings, ours, paper
-from tacit.reproduction.claims import at_most
+from tacit.reproduction.listing import catalogue
+from tacit.theorems.bibliography import bibtex
+from tacit.values import discovery
 
-TOY = Paper("toy2021")
-MADE = []
-ALL = artefacts()
+PAPER = {
+    "__init__.py": "",
+    "figures/__init__.py": """
+        from tacit.reproduction.artefact import Paper
+
+        PAPER = Paper("toy2021", fig1="lines", fig2="missing")
+        MADE = []
+    """,
+    "figures/settings.py": """
+        from dataclasses import dataclass
+
+        from tacit.reproduction.artefact import Settings, ours, paper
+
+        @dataclass(frozen=True)
+        class Toy(Settings):
+            n: int = paper(100, "§1")
+            scale: float = ours(0.5, "any will do")
+            widths: tuple[int, ...] = paper((2, 4), "§1")
+    """,
+    "figures/lines.py": """
+        from tacit.papers.toy2021.figures import MADE, PAPER
+        from tacit.papers.toy2021.figures.settings import Toy
+        from tacit.plot import new_figure
+        from tacit.reproduction.artefact import Exhibit
+        from tacit.reproduction.claims import at_most
+
+        @PAPER.artefact("fig1", "Figure 1", Toy, quick={"n": 10})
+        def fig1(s, tell):
+            '''A line.'''
+            MADE.append(s)
+            figure, ((ax,),) = new_figure()
+            ax.plot([0, 1], [0, s.scale])
+            return Exhibit((at_most("small", "n is small", s.n, 50),), figure, {"n": [s.n]})
+    """,
+    "figures/missing.py": """
+        from tacit.papers.toy2021.figures import PAPER
+        from tacit.papers.toy2021.figures.settings import Toy
+        from tacit.values import BadInput
+
+        @PAPER.artefact("fig2", "Figure 2", Toy, quick={"n": 10})
+        def fig2(s, tell):
+            '''Needs what is not here.'''
+            if s.n == 13:
+                raise KeyboardInterrupt
+            raise BadInput("MNIST is not here")
+    """,
+}
+"""A paper is a folder: nothing else has to be told about it."""
 
 
-@dataclass(frozen=True)
-class Toy(Settings):
-    n: int = paper(100, "§1")
-    scale: float = ours(0.5, "any will do")
-    widths: tuple[int, ...] = paper((2, 4), "§1")
+TOYS = ("tacit.papers.toy2021", "tacit.papers.bad2020")
 
 
-@TOY.artefact("fig1", "Figure 1", Toy, quick={"n": 10})
-def fig1(s, tell):
-    """A line."""
-    MADE.append(s)
-    figure, ((ax,),) = new_figure()
-    ax.plot([0, 1], [0, s.scale])
-    return Result((at_most("small", "n is small", s.n, 50),), figure, {"n": [s.n]})
+def write(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
+        path.write_bytes(whole)
 
 
-@TOY.artefact("fig2", "Figure 2", Toy, quick={"n": 10})
-def fig2(s, tell):
-    """Needs what is not here."""
-    if s.n == 13:
-        raise KeyboardInterrupt
-    raise BadInput("MNIST is not here")
+def forget():
+    for cached in (discovery.paper_keys, catalogue, bibtex):
+        cached.cache_clear()
+    for name in [name for name in sys.modules if name.startswith(TOYS)]:
+        del sys.modules[name]
 
 
 @pytest.fixture(autouse=True)
-def toy(tmp_path, monkeypatch):
+def papers(tmp_path, monkeypatch):
+    """The folder of papers, with one toy in it."""
+    folder = tmp_path / "papers"
+    write(folder / "toy2021", PAPER)
+    monkeypatch.setattr(tacit.papers, "__path__", [str(folder)])
+    monkeypatch.setattr(discovery, "FOLDER", folder)
     monkeypatch.chdir(tmp_path)
-    known = {one.id: one for one in TOY.artefacts.values()}
-    for place in ("tacit.reproduction", "tacit.reproduction.pages"):
-        monkeypatch.setattr(f"{place}.artefacts", lambda: known)
-        monkeypatch.setattr(f"{place}.paper_keys", lambda: ("toy2021",))
-    MADE.clear()
+    forget()
+    yield folder
+    forget()
+
+
+def made():
+    """The settings of the lines that were drawn."""
+    return import_module("tacit.papers.toy2021.figures").MADE
 
 
 def run(capsys, *words):
@@ -57,8 +107,10 @@ def run(capsys, *words):
     return code, out, err
 
 
-def test_every_figure_and_table_is_there():
-    """The ids that scripts rely on, and no paper without its own."""
+def test_every_figure_and_table_is_there(monkeypatch):
+    """The ids that scripts rely on, and no paper without its own; read and imported alike."""
+    monkeypatch.undo()
+    forget()
     names = {
         "sarussi2021": [*(f"fig{i}" for i in range(1, 10)), "thm41"],
         "phuong2021": ["fig1", "fig2", "fig3", "fig4"],
@@ -68,16 +120,21 @@ def test_every_figure_and_table_is_there():
         "beyond": ["exact", "phase", "global", "hinted"],
     }
     wanted = {f"{key}:{name}" for key, ids in names.items() for name in ids}
-    assert wanted <= set(ALL)
-    assert all(one.title and one.place for one in ALL.values())
+    listed, loaded = catalogue().items, artefacts()
+    assert wanted <= set(listed) and not catalogue().unreadable
+    assert list(loaded) == list(listed)
+    for id, one in listed.items():
+        assert one.title and one.place
+        assert (one.title, one.place) == (loaded[id].title, loaded[id].place)
 
 
 def test_claims_pictures_pages_and_exit_codes(capsys, tmp_path):
     code, out, _ = run(capsys, "reproduce", "toy2021:fig1", "--quick")
     assert code == 0 and "holds" in out and "n = 10 (paper: 100)" in out
     assert "scale = 0.5: ours, any will do" in out
-    made = tmp_path / "figures" / "toy2021-fig1"
-    assert sorted(path.name for path in made.iterdir()) == [
+    folder = tmp_path / "figures" / "toy2021-fig1"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "caption.txt",
         "claims.json",
         "data.npz",
         "figure.png",
@@ -93,19 +150,76 @@ def test_claims_pictures_pages_and_exit_codes(capsys, tmp_path):
     assert claim["ours"] == 100 and claim["departures"] == ["scale = 0.5: ours, any will do"]
 
 
+def test_claims_are_beside_the_picture_and_in_it_only_if_asked_for(capsys, tmp_path):
+    folder = tmp_path / "figures" / "toy2021-fig1"
+    run(capsys, "reproduce", "toy2021:fig1", "--quick")
+    clean = (folder / "figure.png").read_bytes()
+    assert (folder / "caption.txt").read_text("utf-8") == (
+        "toy2021:fig1 (Figure 1)\n✓ n is small: 10, paper ≤ 50\n"
+    )
+    run(capsys, "reproduce", "toy2021:fig1", "--quick", "--captions")
+    height = slice(20, 24)  # of a PNG, in its header
+    assert clean[height] < (folder / "figure.png").read_bytes()[height]
+    assert len(made()) == 2
+    run(capsys, "reproduce", "toy2021:fig1", "--quick")
+    assert (folder / "figure.png").read_bytes() == clean
+
+
+def test_a_list_imports_nothing_heavy():
+    code = "import sys; from tacit.cli import _run; _run(['list', 'figures'])"
+    check = (
+        "; sys.exit(', '.join({'jax', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code + check], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "wang2022:fig10" in done.stdout
+
+
+BROKEN = {
+    "syntax": ({"figures.py": "def"}, "papers/bad2020/figures.py, line 1: "),
+    "no place": (
+        {"figures.py": "@PAPER.artefact(NAME)\ndef fig1(s, tell): ..."},
+        "@PAPER.artefact of fig1 must begin with its name and place",
+    ),
+    "contents": ({"figures/__init__.py": "PAPER = Paper('bad2020', fig1='one')"}, "fig1 must be"),
+    "bytes": ({"figures.py": "é".encode("latin-1")}, "papers/bad2020/figures.py: "),
+    "import": (
+        {"figures.py": "import nowhere\n@PAPER.artefact('fig1', '')\ndef fig1(s, tell): ..."},
+        "bad2020:fig1 cannot be imported (ModuleNotFoundError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_one_bad_paper_is_one_line_and_the_others_are_there(capsys, papers, case):
+    files, said = BROKEN[case]
+    write(papers / "bad2020", {"__init__.py": "", **files})
+    code, out, err = run(capsys, "list", "figures")
+    assert code == 0 and "toy2021:fig1" in out
+    if case != "import":  # which is seen only when it is tried
+        assert said in err and err.count("\n") == 1
+    code, out, err = run(capsys, "reproduce", "toy2021:fig1", "--quick")
+    assert code == 0 and err == ""
+    code, out, err = run(capsys, "reproduce", "bad2020", "toy2021:fig1", "--quick")
+    assert code == 2 and said in err and err.count("\n") == 1 and "holds" in out
+    for name in ("bad2020", "bad2020:fig1"):
+        code, out, err = run(capsys, "reproduce", name)
+        assert code == 2 and said in err and err.count("\n") == 1 and out == ""
+
+
 def test_what_is_there_is_not_made_again(capsys, tmp_path):
     call = ("reproduce", "toy2021:fig1", "--quick")
     run(capsys, *call)
     code, out, _ = run(capsys, *call)
-    assert code == 0 and len(MADE) == 1 and "made earlier" in out
+    assert code == 0 and len(made()) == 1 and "made earlier" in out
     run(capsys, *call, "--seed", 3)
     run(capsys, *call, "--seed", 3, "--again")
-    assert [s.seed for s in MADE] == [0, 3, 3]
+    assert [s.seed for s in made()] == [0, 3, 3]
     (tmp_path / "figures" / "toy2021-fig1" / "figure.svg").unlink()
     run(capsys, *call, "--seed", 3)
     (tmp_path / "figures" / "toy2021-fig1" / "claims.json").write_text('{"claims": 3, "mark": ')
     run(capsys, *call, "--seed", 3)
-    assert len(MADE) == 5
+    assert len(made()) == 5
 
 
 CLAIMS = {"id": "a", "text": "", "paper": 1, "ours": 1, "holds": True, "finding": ""}
@@ -151,7 +265,7 @@ def test_an_interrupt_keeps_what_is_finished(capsys, tmp_path):
 def test_settings_can_be_changed(capsys):
     changes = ("--set", "n=7", "--set", "widths=8,16", "--set", "scale=1e-3")
     run(capsys, "reproduce", "toy2021:fig1", *changes, "--seed", 5)
-    assert MADE == [Toy(seed=5, n=7, scale=1e-3, widths=(8, 16))]
+    assert [(s.seed, s.n, s.scale, s.widths) for s in made()] == [(5, 7, 1e-3, (8, 16))]
 
 
 @pytest.mark.parametrize(
@@ -162,12 +276,13 @@ def test_settings_can_be_changed(capsys):
         (["reproduce", "toy2021:fig1", "--set", "m=7"], "no setting 'm'"),
         (["reproduce", "toy2021:fig1", "--set", "n=seven"], "n=seven"),
         (["reproduce", "toy2021:fig1", "--set", "n"], "NAME=VALUE"),
+        (["reproduce", "toy2021:fig1", "--set", "out=here"], "no setting"),
     ],
 )
 def test_bad_input_is_one_line(capsys, words, said):
     code, out, err = run(capsys, *words)
     assert code == 2 and out == "" and said in err and err.count("\n") == 1
-    assert not MADE
+    assert not made()
 
 
 def test_a_folder_of_somebody_else_is_left_alone(capsys, tmp_path):
@@ -177,4 +292,4 @@ def test_a_folder_of_somebody_else_is_left_alone(capsys, tmp_path):
     code, _, err = run(capsys, "reproduce", "toy2021:fig1", "--quick")
     assert code == 2 and "not written by tacit" in err
     assert (theirs / "thesis.txt").read_text() == "mine"
-    assert not MADE  # it was said before the work, not after it
+    assert not made()  # it was said before the work, not after it

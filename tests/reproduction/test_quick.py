@@ -6,14 +6,14 @@ import pytest
 
 from tacit.files import read_npz
 from tacit.reproduction import artefacts
-from tacit.reproduction.making import reproduce
+from tacit.reproduction.making import make
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("artefact", artefacts().values(), ids=list(artefacts()))
 def test_it_comes_out_as_the_docs_say(artefact, tmp_path):
-    made = reproduce(artefact, artefact.choose(quick=True), tmp_path, tell=print)
-    names = {"claims.json", "data.npz", "figure.png", "figure.svg"}
+    made = make(artefact, artefact.choose(quick=True), tmp_path, tell=print)
+    names = {"caption.txt", "claims.json", "data.npz", "figure.png", "figure.svg"}
     assert {path.name for path in made.folder.iterdir()} == names
     assert (made.folder / "figure.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert b"<svg" in (made.folder / "figure.svg").read_bytes()[:2000]

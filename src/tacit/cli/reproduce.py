@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
-from tacit.cli._app import app, print_json, warn
+from tacit.cli._app import app, print_json
 from tacit.values import BadInput
 
 
@@ -16,6 +18,7 @@ def reproduce(
     seed: int | None = None,
     out: Path = Path("figures"),
     again: bool = False,
+    captions: bool = False,
     json: bool = False,
 ) -> int:
     """Figures and tables of the papers: each with its claims, the paper's numbers and ours.
@@ -35,54 +38,36 @@ def reproduce(
     seed
         Another seed than the one of the figure.
     out
-        The folder that gets a folder for each figure (PNG, SVG, data, claims), a page for each
-        paper and a gallery.
+        The folder that gets a folder for each figure (PNG, SVG, caption, data, claims), a page for
+        each paper and a gallery.
     again
         Make it again even if it is there.
+    captions
+        Write the claims under the panels of the pictures, too.
     json
         One JSON object on standard output.
     """
-    if not figures:
-        raise BadInput(
-            "name a figure such as phuong2021:fig1, a paper, or all; see `tacit list figures`"
-        )
     from tacit.cli import printing as show
-    from tacit.reproduction import choose
-    from tacit.reproduction.making import reproduce as make
-    from tacit.reproduction.making import values_of
-    from tacit.reproduction.pages import write_pages
+    from tacit.reproduction import reproductions
 
-    chosen = choose(figures)
-    given = [*set, *([] if seed is None else [f"seed={seed}"])]
-    settings = [one.choose(quick, **values_of(one, given)) for one in chosen]
-    found, missing = [], {}
-    try:
-        with show.reproduction_progress(len(chosen), hidden=json) as progress:
-            for done, (one, values) in enumerate(zip(chosen, settings, strict=True)):
-
-                def tell(words: str, done: int = done, id: str = one.id) -> None:
-                    progress(done, f"{id}: {words}")
-
-                tell("")
-                try:
-                    found.append(make(one, values, out, tell, again))
-                except BadInput as error:  # a data set that is not here, say
-                    if len(chosen) == 1:
-                        raise
-                    missing[one.id] = str(error)
-                    warn(f"{one.id} was left out: {error}")
-                    continue
-                if not json:
-                    show.reproduced(found[-1])
-    finally:
-        if found:
-            write_pages(out)
-    if json:
-        print_json(
-            {
-                "claims": [claim for one in found for claim in one.claims],
-                "figures": [{**one.about, "folder": str(one.folder)} for one in found],
-                "left_out": missing,
-            }
+    changes: dict[str, Any] = {} if seed is None else {"seed": seed}
+    for text in set:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"--set {text}: write NAME=VALUE")
+        if name != "seed" and name in signature(reproductions.reproduce).parameters:
+            raise BadInput(f"--set {text}: '{name}' is no setting of a figure")
+        changes[name] = value
+    with show.reproduction_progress(quiet=json) as progress:
+        made = reproductions.reproduce(
+            *figures,
+            quick=quick,
+            out=out,
+            force=again,
+            captions=captions,
+            progress=progress,
+            **changes,
         )
-    return 2 if missing else int(not all(one.all_hold for one in found))
+    if json:
+        print_json(made.to_dict())
+    return 2 if made.left_out else int(not made.all_hold)

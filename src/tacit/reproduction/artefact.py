@@ -1,15 +1,18 @@
-"""What a paper's file is made of: settings with their place, one function per figure or table.
+"""What a paper's figures are made of: settings with their sources, and one function for each.
 
-An artefact is a function `(settings, tell) → Result`, registered by `@artefact`. Its settings are a
-frozen dataclass whose fields say where each value comes from: `paper(100, "§5.1")`, or
-`ours(0.1, "why")` where the paper does not say. Everything a reader must know to judge a picture
-(what was shrunk, what was chosen by us) is collected from there.
+An artefact is a function `(settings, tell) → Exhibit`, registered by `@PAPER.artefact`. Its
+settings are a frozen dataclass whose fields say where each value comes from: `paper(100, "§5.1")`,
+or `ours(0.1, "why")` where the paper does not say. Everything a reader must know to judge a picture
+(what was shrunk, what we chose) is collected from there.
 """
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -50,17 +53,17 @@ class Entry(NamedTuple):
 
 
 def entries(settings: Settings) -> list[Entry]:
-    """All settings in the order of the paper's file; the seed last."""
-    found = [
+    """All settings in the order of their dataclass; the seed last."""
+    seed, *others = (
         Entry(f.name, getattr(settings, f.name), f.default, f.metadata["place"], f.metadata["ours"])
         for f in fields(settings)
-    ]
-    return [*found[1:], found[0]]
+    )
+    return [*others, seed]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of an artefact, and what we found."""
+    """What a paper says of an artefact, and what we measured."""
 
     id: str
     text: str
@@ -77,8 +80,8 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """What one artefact gives."""
+class Exhibit:
+    """What the function of an artefact returns."""
 
     claims: tuple[Claim, ...]
     figure: Any
@@ -89,8 +92,11 @@ class Result:
     """How it departs from the paper, beyond what the settings say."""
 
 
+Result = Exhibit
+
 Tell = Callable[[str], None]
 """Called with a few words on what is being computed."""
+Make = Callable[[Any, Tell], Exhibit]
 
 
 @dataclass(frozen=True)
@@ -101,13 +107,12 @@ class Artefact:
     """The paper, `phuong2021`; `beyond` for pictures that no paper has."""
     name: str
     """`fig1`."""
-    title: str
     place: str
     """`Figure 1, §5.1`."""
     settings: type[Settings]
     quick: dict[str, Any]
     """The settings that `--quick` changes."""
-    make: Callable[[Any, Tell], Result]
+    make: Make
     images: bool
     """Trains convolutional networks on images: hours on a CPU."""
 
@@ -117,24 +122,74 @@ class Artefact:
 
     @property
     def folder(self) -> str:
-        """The name of the folder that holds it."""
+        """The name of the folder that holds it when it is made."""
         return f"{self.key}-{self.name}"
 
+    @property
+    def title(self) -> str:
+        """The first line of the function's docstring."""
+        return inspect.cleandoc(self.make.__doc__ or "").partition("\n")[0].rstrip(".")
+
     def choose(self, quick: bool, **changes: Any) -> Settings:
-        """Its settings: the paper's, shrunk, changed."""
-        known = [f.name for f in fields(self.settings)]
-        for name in changes:
-            if name not in known:
-                raise BadInput(f"{self.id} has no setting '{name}'{near_miss(name, known)}")
+        """Its settings: the paper's, shrunk where `quick`, then changed.
+
+        A change may be a value of the setting's kind, or that value as text.
+        """
+        defaults = {f.name: f.default for f in fields(self.settings)}
+        for name, value in changes.items():
+            if name not in defaults:
+                raise BadInput(f"{self.id} has no setting '{name}'{near_miss(name, defaults)}")
+            try:
+                changes[name] = _of_kind(defaults[name], value)
+            except (ValueError, TypeError, KeyError):
+                raise BadInput(
+                    f"{name}={value}: {self.id} has {name} = {defaults[name]!r}; "
+                    "write a value of that kind"
+                ) from None
         return replace(self.settings(), **{**(self.quick if quick else {}), **changes})
 
 
-class Paper:
-    """The artefacts of one paper, in its order."""
+def _of_kind(like: Any, value: Any) -> Any:
+    """The value, or a text of it, as the type of `like`; commas separate the entries of a tuple."""
+    if isinstance(like, tuple):
+        parts = [part for part in value.split(",") if part] if isinstance(value, str) else value
+        return tuple(_of_kind(like[0], part) for part in parts)
+    if isinstance(like, bool):
+        return {"true": True, "false": False}[str(value).lower()]
+    if isinstance(value, bool) or (isinstance(like, str) and not isinstance(value, str)):
+        raise TypeError
+    if isinstance(like, int) and not isinstance(value, str):
+        return operator.index(value)  # int(2.5) would be 2
+    return type(like)(value)
 
-    def __init__(self, key: str) -> None:
+
+class Paper:
+    """The artefacts of one paper.
+
+    Parameters
+    ----------
+    key : str
+        The name of the paper's folder.
+    **contents : str
+        For every artefact, in the order of the paper, the file in `figures/` that makes it:
+        `fig1="two_layers"`. These files are imported when they are needed. A paper whose figures
+        are one file, `figures.py`, has no contents.
+    """
+
+    def __init__(self, key: str, **contents: str) -> None:
         self.key = key
-        self.artefacts: dict[str, Artefact] = {}
+        self.contents = contents
+        self._artefacts: dict[str, Artefact] = {}
+
+    @property
+    def artefacts(self) -> dict[str, Artefact]:
+        """All artefacts by name, in the order of the paper."""
+        return {name: self[name] for name in self.contents or self._artefacts}
+
+    def __getitem__(self, name: str) -> Artefact:
+        if name not in self._artefacts:
+            import_module(f"tacit.papers.{self.key}.figures.{self.contents[name]}")
+        return self._artefacts[name]
 
     def artefact(
         self,
@@ -143,14 +198,16 @@ class Paper:
         settings: type[Settings],
         quick: dict[str, Any] | None = None,
         images: bool = False,
-    ) -> Callable[[Callable[[Any, Tell], Result]], Callable[[Any, Tell], Result]]:
-        """Register the decorated function; the first line of its docstring is the title."""
+    ) -> Callable[[Make], Make]:
+        """Register the decorated function; the first line of its docstring is the title.
 
-        def register(make: Callable[[Any, Tell], Result]) -> Callable[[Any, Tell], Result]:
-            assert name not in self.artefacts, f"{self.key} has an artefact '{name}' already"
-            title = (make.__doc__ or "").partition("\n")[0].rstrip(".")
-            self.artefacts[name] = Artefact(
-                self.key, name, title, place, settings, quick or {}, make, images
+        `name` and `place` are written out as texts: lists of artefacts are read from the source.
+        """
+
+        def register(make: Make) -> Make:
+            assert name not in self._artefacts, f"{self.key} has an artefact '{name}' already"
+            self._artefacts[name] = Artefact(
+                self.key, name, place, settings, quick or {}, make, images
             )
             return make
 

@@ -1,4 +1,4 @@
-"""Make an artefact, and keep it in a folder of its own: picture, data and claims."""
+"""Make an artefact, and keep it in a folder of its own: picture, caption, data and claims."""
 
 from __future__ import annotations
 
@@ -8,57 +8,71 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import tacit
-from tacit._jax import jax
 from tacit.files import check_writable, npz_bytes, open_regular, write_folder
-from tacit.plot import picture, under
 from tacit.reproduction.artefact import Artefact, Claim, Entry, Settings, Tell, entries
-from tacit.values import BadInput
-from tacit.values.discovery import FOLDER
+from tacit.reproduction.captions import caption
+from tacit.values import BadInput, discovery
 from tacit.values.jsonable import plain
-from tacit.values.text import near_miss
 
 CLAIMS = "claims.json"
-FILES = (CLAIMS, "figure.png", "figure.svg", "data.npz")
+FILES = (CLAIMS, "caption.txt", "figure.png", "figure.svg", "data.npz")
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Made:
     """One artefact as it was made, now or earlier."""
 
-    artefact: Artefact
     folder: Path
     about: dict[str, Any]
     """What `claims.json` holds."""
     cached: bool
+    """Whether it had been made earlier, with the same settings and code."""
 
     @property
     def claims(self) -> list[dict[str, Any]]:
         return self.about["claims"]
 
-    @property
-    def all_hold(self) -> bool:
-        return all(claim["holds"] for claim in self.claims)
 
+def make(
+    artefact: Artefact,
+    settings: Settings,
+    out: Path,
+    tell: Tell,
+    force: bool = False,
+    captions: bool = False,
+) -> Made:
+    """Make it, or read it where it was made earlier with the same settings and code.
 
-def reproduce(
-    artefact: Artefact, settings: Settings, out: Path, tell: Tell, again: bool = False
-) -> Reproduction:
-    """Make it, or read it where it was made earlier with the same settings and code."""
+    Parameters
+    ----------
+    artefact, settings
+        What to make.
+    out : Path
+        The folder that gets a folder for it.
+    tell : callable
+        Called with a few words on what is being computed.
+    force : bool
+        Make it even if it is there.
+    captions : bool
+        Write the claims under the panels too, not only beside the picture.
+    """
+    from tacit._jax import jax
+    from tacit.plot import picture, under
+
     folder = out / artefact.folder
-    mark = _mark(artefact, settings)
+    mark = _mark(artefact, settings, captions)
     about = read(folder)
     whole = all((folder / name).is_file() for name in FILES)
-    if not again and whole and about is not None and about.get("mark") == mark:
-        return Reproduction(artefact, folder, about, cached=True)
+    if not force and whole and about is not None and about.get("mark") == mark:
+        return Made(folder, about, cached=True)
     check_writable(folder, force=folder.exists())  # before the work, not after it
     begun = time.perf_counter()
-    result = artefact.make(settings, tell)
-    departures = [*_departures(settings), *result.departures]
+    exhibit = artefact.make(settings, tell)
+    departures = [*_departures(settings), *exhibit.departures]
     about = plain(
         {
             "id": artefact.id,
@@ -66,7 +80,7 @@ def reproduce(
             "place": artefact.place,
             "claims": [
                 {"figure": artefact.id, **asdict(claim), "departures": departures}
-                for claim in result.claims
+                for claim in exhibit.claims
             ],
             "departures": departures,
             "settings": [entry._asdict() for entry in entries(settings)],
@@ -77,15 +91,18 @@ def reproduce(
             "mark": mark,
         }
     )
-    under(result.figure, caption(about))
+    text = caption(about)
+    if captions:
+        under(exhibit.figure, text)
     files = (
         json.dumps(about, indent=1, ensure_ascii=False, allow_nan=False).encode(),
-        picture(result.figure, "png"),
-        picture(result.figure, "svg"),
-        npz_bytes(result.data),
+        f"{text}\n".encode(),
+        picture(exhibit.figure, "png"),
+        picture(exhibit.figure, "svg"),
+        npz_bytes(exhibit.data),
     )
     write_folder(folder, dict(zip(FILES, files, strict=True)), force=folder.exists())
-    return Reproduction(artefact, folder, about, cached=False)
+    return Made(folder, about, cached=False)
 
 
 def read(folder: Path) -> dict[str, Any] | None:
@@ -126,31 +143,6 @@ def _is_claim(claim: Any) -> bool:
     )
 
 
-def caption(about: dict[str, Any]) -> str:
-    """What stands under the picture: the claims, and whether they hold."""
-    lines = [f"{about['id']} ({about['place']})"]
-    lines += [f"{'✓' if c['holds'] else '✗'} {c['text']}: {words(c)}" for c in about["claims"]]
-    return "\n".join(lines)
-
-
-def words(claim: dict[str, Any]) -> str:
-    """The paper's number and ours, in a few words."""
-    said = f"{number(claim['ours'])}, paper {number(claim['paper'])}"
-    if claim["interval"] is not None:
-        low, high = claim["interval"]
-        said += f" (99% interval {number(low)} … {number(high)})"
-    return said
-
-
-def number(value: float | str | None) -> str:
-    """Four digits, and more where these would hide that it is not 1."""
-    if value is None:
-        return "unbounded"
-    if isinstance(value, str):
-        return value
-    return f"{value:.7g}" if 0 < abs(value - 1) < 1e-3 else f"{value:.4g}"
-
-
 def _departures(settings: Settings) -> Sequence[str]:
     said = []
     for entry in entries(settings):
@@ -162,41 +154,10 @@ def _departures(settings: Settings) -> Sequence[str]:
     return said
 
 
-def _mark(artefact: Artefact, settings: Settings) -> str:
-    """Changes when the settings, a file of the paper or the version do."""
-    home = Path(import_module(artefact.make.__module__).__file__ or "")
-    files = sorted((FOLDER / artefact.key).rglob("*.py")) or [home]
-    source = b"".join(file.read_bytes() for file in files)
+def _mark(artefact: Artefact, settings: Settings, captions: bool) -> str:
+    """A text that changes when the settings, the files of the paper or the version do."""
     words = json.dumps(plain(asdict(settings)), sort_keys=True)
-    whole = f"{artefact.id} {tacit.__version__} {words} ".encode() + source
-    return hashlib.sha256(whole).hexdigest()
-
-
-def values_of(artefact: Artefact, texts: Sequence[str]) -> dict[str, Any]:
-    """Settings written as NAME=VALUE, with the type that the setting has."""
-    kinds = {entry.name: entry.default for entry in entries(artefact.settings())}
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise BadInput(f"--set {text}: write NAME=VALUE")
-        if name not in kinds:
-            raise BadInput(f"{artefact.id} has no setting '{name}'{near_miss(name, kinds)}")
-        values[name] = _value(artefact.id, name, value, kinds[name])
-    return values
-
-
-def _value(id: str, name: str, text: str, like: Any) -> Any:
-    """The text as the type of `like`; the entries of a tuple are separated by commas."""
-    if isinstance(like, tuple):
-        parts = [part for part in text.split(",") if part]
-        return tuple(_value(id, name, part, like[0]) for part in parts)
-    kind = type(like)
-    try:
-        if kind is bool:
-            return {"true": True, "false": False}[text.lower()]
-        return kind(text)
-    except (ValueError, KeyError):
-        raise BadInput(
-            f"--set {name}={text}: {id} has {name} = {like!r}; write a value of that kind"
-        ) from None
+    mark = hashlib.sha256(f"{artefact.id} {tacit.__version__} {words} {captions} ".encode())
+    for file in sorted((discovery.FOLDER / artefact.key).rglob("*.py")):
+        mark.update(file.read_bytes())
+    return mark.hexdigest()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
 from typing import Any
 
 from tacit.files import write_file
-from tacit.reproduction import artefacts
-from tacit.reproduction.artefact import Artefact
-from tacit.reproduction.making import number, read
+from tacit.reproduction.captions import number
+from tacit.reproduction.listing import Listed, catalogue
+from tacit.reproduction.making import read
 from tacit.theorems.bibliography import bibtex
 from tacit.values.discovery import paper_keys
 
@@ -18,41 +17,40 @@ BEYOND = "Beyond the papers: pictures that need the exact limit or a certificate
 
 
 def write_pages(out: Path) -> None:
-    """A page for every paper with something in the folder, and the gallery of all."""
-    found = {
-        id: (one, about)
-        for id, one in artefacts().items()
+    """Write a page for every paper that has something in the folder, and the gallery of all."""
+    made = [
+        (one, about)
+        for one in catalogue().items.values()
         if (about := read(out / one.folder)) is not None
-    }
+    ]
     for key in paper_keys():
-        mine = [both for both in found.values() if both[0].key == key]
+        mine = [both for both in made if both[0].key == key]
         if mine:
             write_file(out / f"{key}.md", _page(key, mine).encode(), force=True)
-    write_file(out / "gallery.md", _gallery(list(found.values())).encode(), force=True)
+    write_file(out / "gallery.md", _gallery(made).encode(), force=True)
 
 
-def _page(key: str, found: list[tuple[Artefact, dict[str, Any]]]) -> str:
-    claims = [claim for _, about in found for claim in about["claims"]]
+def _page(key: str, made: list[tuple[Listed, dict[str, Any]]]) -> str:
+    claims = [claim for _, about in made for claim in about["claims"]]
     fail = sum(not claim["holds"] for claim in claims)
     lines = [
         f"# {_title(key)}",
         "",
-        f"{len(found)} figures and tables, {len(claims)} claims; "
+        f"{len(made)} figures and tables, {len(claims)} claims; "
         + (f"{fail} do not hold, and say why." if fail else "all of them hold."),
         "Everything on this page was written by the commands that stand in it.",
     ]
-    for one, about in found:
+    for one, about in made:
         lines += ["", *_section(one, about)]
     return "\n".join(lines) + "\n"
 
 
 def _title(key: str) -> str:
-    found = re.search(r"^\s*title\s*= \{(.*?)\},$", bibtex().get(key, ""), re.S | re.M)
-    return f"{key}: {' '.join(re.sub('[{}]', '', found.group(1)).split())}" if found else BEYOND
+    title = re.search(r"^\s*title\s*= \{(.*?)\},$", bibtex().get(key, ""), re.S | re.M)
+    return f"{key}: {' '.join(re.sub('[{}]', '', title.group(1)).split())}" if title else BEYOND
 
 
-def _section(one: Artefact, about: dict[str, Any]) -> list[str]:
-    words = inspect.cleandoc(one.make.__doc__ or "").partition("\n")[2].strip()
+def _section(one: Listed, about: dict[str, Any]) -> list[str]:
     lines = [
         f"## {one.name}: {one.title}",
         "",
@@ -60,7 +58,7 @@ def _section(one: Artefact, about: dict[str, Any]) -> list[str]:
         "",
         f"![{one.title}]({one.folder}/figure.png)",
         "",
-        *([words, ""] if words else []),
+        *([one.text, ""] if one.text else []),
         "| claim | paper | ours | |",
         "|---|---|---|---|",
     ]
@@ -93,9 +91,9 @@ def _time(about: dict[str, Any]) -> str:
     return f"{about['seconds']:.0f} s" + ("" if device == "cpu" else f" on one {device}")
 
 
-def _gallery(found: list[tuple[Artefact, dict[str, Any]]]) -> str:
+def _gallery(made: list[tuple[Listed, dict[str, Any]]]) -> str:
     lines = ["# Gallery", "", "Every figure and table, with the command that makes it.", ""]
-    for one, about in found:
+    for one, about in made:
         hold = sum(claim["holds"] for claim in about["claims"])
         lines += [
             f"## [{one.id}]({one.key}.md)",

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from tacit.cli._app import warn
 from tacit.cli.printing._console import console
 
 
@@ -32,11 +33,13 @@ def items(what: str) -> list[dict[str, Any]]:
             for t in theorems().values()
         ]
     if what == "figures":
-        from tacit.reproduction import artefacts
+        from tacit.reproduction import catalogue
 
+        figures, unreadable = catalogue()
+        for reason in unreadable.values():
+            warn(reason)
         return [
-            {"name": one.id, "place": one.place, "summary": one.title}
-            for one in artefacts().values()
+            {"name": one.id, "place": one.place, "summary": one.title} for one in figures.values()
         ]
     if what == "measures":
         from tacit.measures import MEASURES
