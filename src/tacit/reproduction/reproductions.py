@@ -13,6 +13,7 @@ from tacit.reproduction.captions import compared, number
 from tacit.reproduction.listing import choose
 from tacit.reproduction.making import Made, make
 from tacit.values import BadInput
+from tacit.values.result import Result
 from tacit.values.text import count
 
 OUT = Path("figures")
@@ -36,7 +37,7 @@ class Update(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction:
+class Reproduction(Result):
     """Figures and tables of the papers as they came out.
 
     Attributes
@@ -87,9 +88,6 @@ class Reproduction:
         more = [f"{len(failing) - 3} more do not hold"] if len(failing) > 3 else []
         more += [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
         return [*lines, f"  {'; '.join(more)}"] if more else lines
-
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
         rows = [
