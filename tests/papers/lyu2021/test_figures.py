@@ -13,36 +13,29 @@ from tacit.flow import find
 from tacit.flow.ending import drawn
 from tacit.measures.boundary import bend
 from tacit.numerics.max_margin import max_margin
-from tacit.papers.lyu2021 import figures as lyu2021
-from tacit.papers.lyu2021.figures import (
-    EDGES,
-    TABLE,
-    AppJ,
+from tacit.papers.lyu2021.figures import PAPER, flows
+from tacit.papers.lyu2021.figures.appendix_j import AppendixJ
+from tacit.papers.lyu2021.figures.example_sets import example_sets
+from tacit.papers.lyu2021.figures.fig1 import left_margin
+from tacit.papers.lyu2021.figures.fig2 import (
     Fig2,
-    Net,
-    Prob,
-    Table1,
-    _descend,
-    _examples,
-    _fig2_claims,
-    _flow_bends,
-    _function,
-    _is_function_of,
-    _left_margin,
-    _linear,
-    _margin,
-    _one_neuron,
-    _table1_claims,
-    _theorems,
+    bends_of_descent,
+    bends_of_flow,
+    claims_of_set,
 )
-from tacit.values import Setting
+from tacit.papers.lyu2021.figures.fig3 import EDGES, edge_points
+from tacit.papers.lyu2021.figures.flows import ends_at
+from tacit.papers.lyu2021.figures.prob import Prob, probable_theorems
+from tacit.papers.lyu2021.figures.table1 import TABLE, Table1, claims_of_table
+from tacit.papers.lyu2021.networks import linear_network, one_neuron
+from tacit.values import Network, Setting
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.5, 0.8])
 def test_the_left_set_has_the_margins_of_the_paper_for_every_slope(alpha):
-    left = _examples(alpha)[0]
-    exact = _left_margin(alpha, left.data.parameters["beta"])
-    assert _margin(left.kkt, left.data, alpha) == pytest.approx(exact, rel=1e-9)
+    left = example_sets(alpha)[0]
+    exact = left_margin(alpha, left.data.parameters["beta"])
+    assert left.kkt.margin(left.data.X, left.data.y) == pytest.approx(exact, rel=1e-9)
     assert left.best.margin[0] == pytest.approx((1 + alpha) / 4, rel=1e-9)
     assert exact < (1 + alpha) / 4
 
@@ -53,7 +46,7 @@ def test_the_bend_is_the_angle_that_the_boundary_turns_by():
     for _ in range(20):
         W, a, alpha = rng.standard_normal((6, 2)), rng.standard_normal(6), 0.5
         W, a = np.vstack([W, [[30.0, 0]]]), np.append(a, 1.0)  # near to linear, so small bends
-        f = _function(Net(W, a), alpha)
+        f = Network(W, a, alpha).outputs
         angles = np.linspace(0, 2 * np.pi, 400_001)
         signs = f(np.column_stack([np.cos(angles), np.sin(angles)])) > 0
         (up, down) = angles[np.flatnonzero(np.diff(signs.astype(int)))]
@@ -63,27 +56,27 @@ def test_the_bend_is_the_angle_that_the_boundary_turns_by():
 
 def test_one_neuron_and_opposite_pairs_are_not_bent():
     w = np.random.default_rng(0).standard_normal(4)
-    assert bend(*_one_neuron(w), 0.3) < 1e-10
-    assert bend(*_linear(w), 0.3) < 1e-10
+    for straight in (one_neuron(w, 0.3), linear_network(w, 0.3)):
+        assert bend(straight.W, straight.a, 0.3) < 1e-10
     assert bend(np.eye(4), np.ones(4), 0.3) > 10
 
 
 def test_a_large_start_bends_the_boundary():
     s = Fig2(width=50, factor=10.0, loss=1e-2)
-    middle = _examples(s.alpha)[1]
-    large = _descend(s, middle)[0][-1, 1]
-    small = _descend(replace(s, factor=1e-3), middle)[0][-1, 1]
+    middle = example_sets(s.alpha)[1]
+    large = bends_of_descent(s, middle)[0][-1, 1]
+    small = bends_of_descent(replace(s, factor=1e-3), middle)[0][-1, 1]
     assert small < s.straight < large
 
 
 def test_the_flow_that_leaves_the_linear_classifier_says_so():
     """With 100 neurons, 0.001 × He is not small enough on the middle set."""
     s = Fig2(loss=0.1, depth=-200.0)
-    middle = _examples(s.alpha)[1]
-    flows = [_flow_bends(s, middle, factor) for factor in (s.factor, s.smaller)]
-    same = _fig2_claims(s, middle, flows[0], *flows)[1]
+    middle = example_sets(s.alpha)[1]
+    flows = [bends_of_flow(s, middle, factor) for factor in (s.factor, s.smaller)]
+    same = claims_of_set(s, middle, flows[0], *flows)[1]
     assert not same.holds and "outgrow" in same.finding
-    same = _fig2_claims(s, middle, flows[0], flows[0], flows[0])[1]
+    same = claims_of_set(s, middle, flows[0], flows[0], flows[0])[1]
     assert not same.holds and not same.finding  # a smaller start that bends is no explanation
 
 
@@ -102,16 +95,16 @@ def test_networks_slide_on_data_that_is_not_orthogonally_separable():
 
 
 def test_only_the_refraction_edge_is_orthogonally_separable():
-
-    for edge, labelled in EDGES.items():
-        X, y = (np.array(part) for part in zip(*labelled, strict=True))
-        products = (y[:, None] * X) @ (y[:, None] * X).T
+    for edge in EDGES:
+        points = edge_points(edge)
+        Z = points.y[:, None] * points.X
+        products = Z @ Z.T
         assert (products.min() >= 0) == (edge == "refraction")
 
 
 def test_both_columns_are_high_when_the_points_are_not_moved_away():
     """Without the margin ten points say little, and the SVM's error is that of its angle."""
-    s = AppJ(margin=0.0)
+    s = AppendixJ(margin=0.0)
     (data,) = s.sets(100, test=20_000)
     w = max_margin(data.y[:, None] * data.X).direction
     error = np.mean(data.test.y * (data.test.X @ w) <= 0)
@@ -121,14 +114,14 @@ def test_both_columns_are_high_when_the_points_are_not_moved_away():
 
 
 def test_sets_of_different_sizes_and_seeds_share_no_points():
-    sets = [s.sets(n, 2) for s in (AppJ(), AppJ(seed=1)) for n in (10, 20)]
+    sets = [s.sets(n, 2) for s in (AppendixJ(), AppendixJ(seed=1)) for n in (10, 20)]
     firsts = [one.X[0, 0] for pair in sets for one in pair]
     assert len(set(firsts)) == len(firsts)
 
 
 def test_the_proof_asks_for_as_many_starts_as_the_theorem_says():
     """Exactly, by the signs: 2 of 2^m choices are all alike, and 1 of 2^m has no positive one."""
-    both, positive = _theorems(Prob())
+    both, positive = probable_theorems(Prob())
     for m in (2, 3, 5):
         a = np.array(list(product([-1.0, 1.0], repeat=m)))
         W = np.zeros((len(a), m, 2))
@@ -138,20 +131,20 @@ def test_the_proof_asks_for_as_many_starts_as_the_theorem_says():
 
 @pytest.mark.parametrize("sigma", [10.0, 1e-9])
 def test_theorem_4_3_needs_a_small_start(sigma):
-    theorem, _ = _theorems(Prob(sigma=sigma))
+    theorem, _ = probable_theorems(Prob(sigma=sigma))
     setting = Setting(activation="leaky:0.5", width=5, init=theorem.init, rule="flow")
     assert theorem.asked(*drawn(setting, theorem.data, 0))
     found = find(setting, theorem.data, 0, log10_loss=-30)
     assert found.outcome == "converged"
-    assert _is_function_of(found, theorem.end, 0.5) == (sigma < 1)
+    assert ends_at(found, theorem.end) == (sigma < 1)
 
 
 @pytest.mark.parametrize("name", ["fig1", "fig4", "prob"])
 def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
     nothing = SimpleNamespace(outcome="undecided", W=None, a=None, margin=None)
-    monkeypatch.setattr(lyu2021, "_end", lambda *given: nothing)
-    artefact = lyu2021.PAPER.artefacts[name]
+    monkeypatch.setattr(flows, "find", lambda *given, **options: nothing)
+    artefact = PAPER.artefacts[name]
     few = {"runs": 1} if name != "fig4" else {"sizes": (10,)}
     made = artefact.make(artefact.choose(True, **few), lambda words: None)
     assert all(claim.holds for claim in made.claims)
@@ -168,6 +161,6 @@ def test_a_table_of_other_numbers_is_told_apart():
         ((4, 4), ["SVM_all", "network_all"]),
         ((0, -3), ["agree"]),
     ):
-        claims = _table1_claims(s, said[:, :, None] + np.array(shift)[:, None] + noise, said)
+        claims = claims_of_table(s, said[:, :, None] + np.array(shift)[:, None] + noise, said)
         failing = [claim.id for claim in claims if not claim.holds]
         assert set(wrong) <= set(failing) and bool(failing) == bool(wrong)

@@ -1,0 +1,58 @@
+"""The three data sets of figures 1 and 2, each with a linear and a bent classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.certificates import Best, optimum
+from tacit.data import load
+from tacit.numerics.max_margin import max_margin
+from tacit.numerics.paper_margins import scaled_margin
+from tacit.papers.lyu2021.drawing import Window
+from tacit.papers.lyu2021.networks import linear_network, one_neuron
+from tacit.papers.lyu2021.statements.left_example import printed_network
+from tacit.values import Dataset, Network
+
+
+@dataclass(frozen=True, eq=False)
+class ExampleSet:
+    """One set of figure 1: the linear classifier, the other one, and the best of all networks."""
+
+    name: str
+    data: Dataset
+    linear: Network
+    bent: Network
+    kkt: Network
+    """The one of the two that is a KKT point and not the best."""
+    best: Best
+    window: Window
+    hints: int = 0
+    """How many of the first points are hints."""
+
+    @property
+    def title(self) -> str:
+        """Its name, with the plane that is drawn."""
+        return f"{self.name} on z = c" if self.data.d > 2 else self.name
+
+    @property
+    def far_hint(self) -> float | None:
+        """The first coordinate of the hint (H, 0), which lies far outside the window."""
+        return self.data.parameters["H"] if self.hints else None
+
+
+def example_sets(alpha: float) -> list[ExampleSet]:
+    """The left, middle and right set."""
+    left = load(f"lyu2021_left:alpha={alpha}")
+    linear = linear_network(max_margin(left.y[:, None] * left.X).direction, alpha)
+    printed, high = printed_network(alpha), 1.5 * float(left.X[:, 1].max())
+    bent, window = Network(printed.W, printed.a, alpha), (-2.0, 2.0, -high, high)
+    sets = [ExampleSet("left", left, linear, bent, bent, optimum(left, alpha), window)]
+    for name, data, window, hints in (
+        ("middle", load("lyu2021_middle"), (-6.0, 10.0, -2.2, 2.2), 0),
+        ("right", load(f"lyu2021_right:alpha={alpha}"), (-2.2, 3.2, -2.7, 2.7), 3),
+    ):
+        linear = one_neuron(scaled_margin(data.X, data.y, alpha, 1).w, alpha)
+        best = optimum(data, alpha)
+        bent = Network(best.problems[0].W, best.problems[0].a, alpha)
+        sets.append(ExampleSet(name, data, linear, bent, linear, best, window, hints))
+    return sets

@@ -1,0 +1,141 @@
+"""Figure 2: training on the sets of figure 1 ends in linear boundaries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.certificates import two_layer_kkt
+from tacit.measures.boundary import bend
+from tacit.papers.lyu2021.drawing import draw_bends, draw_outputs, draw_points, frame
+from tacit.papers.lyu2021.figures.example_sets import ExampleSet, example_sets
+from tacit.papers.lyu2021.figures.flows import EXACT, begin_flow, flow_setting
+from tacit.papers.lyu2021.figures.paper import PAPER
+from tacit.plot import new_figure
+from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.claims import at_most
+from tacit.training import train_many
+from tacit.values import Network
+
+LN10 = math.log(10)
+
+
+@dataclass(frozen=True)
+class Fig2(Settings):
+    alpha: float = paper(0.5, "Figure 1")
+    factor: float = paper(1e-3, "App. I.1.3, times the He initialisation")
+    width: int = ours(100, "the width of App. J")
+    lr: float = ours(0.01, 'App. I.1.3 says "small"; ten times less gives the same pictures')
+    loss: float = ours(1e-3, "where descent stops; the lower row shows the losses beyond")
+    epochs: int = ours(1_000_000, "at most; the loss is reached earlier")
+    smaller: float = ours(1e-5, "a start that is small enough; chosen after 0.001 was not")
+    depth: float = ours(-1e5, "log₁₀ of the loss down to which the flow is followed")
+    straight: float = ours(0.5, "degrees of bend up to which a drawn line looks straight")
+
+
+@PAPER.artefact(
+    "fig2", "Figure 2, App. I.1.3", Fig2, quick={"width": 20, "loss": 1e-2, "depth": -1e3}
+)
+def fig2(s: Fig2, tell: Tell) -> Result:
+    """Training on the three sets of figure 1 ends in linear boundaries.
+
+    The upper row shows what gradient descent has learned: lighter colours are higher outputs, and
+    the boundary (white) is a straight line. The lower row shows by how many degrees the boundary is
+    bent, against log₁₀(1/loss): along descent (dots), along gradient flow from the same weights
+    (solid) and from a hundredth of them (dashed). Descent stops where all curves are low.
+
+    The flow goes on, and there the scale decides. Where a few of the initial neurons are not yet
+    aligned when the weights leave zero, they outgrow the others in the end, and the boundary bends
+    at losses that no descent reaches. From a smaller start it stays straight.
+    """
+    figure, panels = new_figure(2, 3, size=(14.0, 8.4))
+    claims: list[Claim] = []
+    data: dict[str, np.ndarray] = {}
+    smaller = []
+    for (above, below), one in zip(panels.T, example_sets(s.alpha), strict=True):
+        tell(f"descent on the {one.name} set")
+        descent, network = bends_of_descent(s, one)
+        tell(f"flow on the {one.name} set")
+        flows = {factor: bends_of_flow(s, one, factor) for factor in (s.factor, s.smaller)}
+        draw_outputs(above, one.window, one.data, network.outputs)
+        draw_points(above, one.data, one.hints)
+        title = f"{one.title}: descent to loss {10 ** descent[-1, 0]:.1g}"
+        frame(above, one.window, title, one.far_hint)
+        draw_bends(below, descent, flows, s.straight, -2 * s.depth, f"{one.name}: the way on")
+        data |= {f"{one.name}_flow_{factor:g}": curve for factor, curve in flows.items()}
+        data |= {f"{one.name}_W": network.W, f"{one.name}_a": network.a}
+        data |= {f"{one.name}_descent": descent}
+        claims += claims_of_set(s, one, descent, flows[s.factor], flows[s.smaller])
+        smaller.append(float(flows[s.smaller][-1, 1]))
+    text = f"largest bend, degrees, after the flow from {s.smaller:g} × He, about as far"
+    claims.append(at_most("smaller", text, max(smaller), s.straight, 0))
+    return Result(tuple(claims), figure, data)
+
+
+def claims_of_set(
+    s: Fig2, one: ExampleSet, descent: np.ndarray, same: np.ndarray, smaller: np.ndarray
+) -> list[Claim]:
+    """The boundary is straight at the end of descent, and of the flow from the same start."""
+    where = f"at a loss of 10^({same[-1, 0]:.4g})"
+    claims = [
+        at_most(f"{one.name}_{key}", f"{one.name}: degrees of bend {when}", degrees, s.straight, 0)
+        for key, when, degrees in (
+            ("descent", "after gradient descent", descent[-1, 1]),
+            ("flow", f"after gradient flow from the same start, {where}", same[-1, 1]),
+        )
+    ]
+    explained = not claims[1].holds and smaller[-1, 1] <= s.straight
+    if explained and (faster := _outgrowing_neurons(s, one)):
+        why = (
+            f"Where descent stops, {faster} of {s.width} neurons grow faster, for their size, "
+            "than the neuron of the linear classifier does at its KKT point, and outgrow it in the "
+            f"end; from {s.smaller:g} × He the boundary stays straight. Theorems 4.3 and A.7 ask "
+            "for a start that is small enough."
+        )
+        claims[1] = replace(claims[1], finding=why)
+    return claims
+
+
+def bends_of_descent(s: Fig2, one: ExampleSet) -> tuple[np.ndarray, Network]:
+    """T × 2, log₁₀ of the loss and the bend along gradient descent, and the network at its end."""
+    flow = flow_setting(s.alpha, s.width, f"he:{s.factor}")
+    setting = replace(flow, rule="gd", lr=s.lr, stop=(f"loss:{s.loss}",))
+    at = np.unique(np.geomspace(10, s.epochs, 40).astype(int)).tolist()
+    many = train_many(setting, one.data, s.epochs, [s.seed], at)
+    networks = [Network(**many.member(0, t), alpha=s.alpha) for t in range(len(many.at))]
+    curve = []
+    for network in networks:
+        losses = np.logaddexp(0, -network.margins(one.data.X, one.data.y))
+        log10_loss = math.log10(max(losses.mean(), 1e-300))
+        curve.append((log10_loss, bend(network.W, network.a, s.alpha)))
+    return np.array(curve), networks[-1]
+
+
+def bends_of_flow(s: Fig2, one: ExampleSet, factor: float) -> np.ndarray:
+    """T × 2, log₁₀ of the loss and the bend along gradient flow."""
+    setting = flow_setting(s.alpha, s.width, f"he:{factor}")
+    moments = begin_flow(setting, one.data, s.seed).run(s.depth * LN10, math.inf).moments
+    log_n = math.log10(one.data.n)  # the flow has the sum of the losses
+    return np.array(
+        [(m.log_L / LN10 - log_n, bend(m.state.W, m.state.a, s.alpha)) for m in moments]
+    )
+
+
+def _outgrowing_neurons(s: Fig2, one: ExampleSet) -> int:
+    """The number of neurons that grow faster than those of the linear classifier, at its KKT point.
+
+    There a small neuron of direction u and sign s grows at the relative rate s Σ λ_i y_i φ(u·x_i),
+    and so do the classifier's own. Directions are those at the loss where descent stops.
+    """
+    data, linear = one.data, one.linear
+    lam = two_layer_kkt(linear.W, linear.a, data.X, data.y, s.alpha).multipliers
+    flow = begin_flow(flow_setting(s.alpha, s.width, f"he:{s.factor}"), data, s.seed)
+    state = flow.run(math.log(data.n * s.loss), math.inf).last.state
+
+    def rates(W: np.ndarray, a: np.ndarray) -> np.ndarray:
+        t = W / np.linalg.norm(W, axis=1)[:, None] @ data.X.T
+        return np.sign(a) * (np.maximum(t, s.alpha * t) @ (lam * data.y))
+
+    return int((rates(state.W, state.a) > (1 + EXACT) * rates(linear.W, linear.a).max()).sum())
