@@ -5,16 +5,21 @@ import pytest
 
 from tacit.data import load
 from tacit.data.xord_kinds import LABELS, POINTS, kind_probabilities
-from tacit.papers.brutzkus2019 import figures as paper
-from tacit.papers.brutzkus2019.statements import _common as theory
-from tacit.papers.brutzkus2019.statements._descent import descend
+from tacit.papers.brutzkus2019.figures import PAPER
+from tacit.papers.brutzkus2019.figures.fig1 import one_choice_for_all, same_share
+from tacit.papers.brutzkus2019.figures.image_filters import draw_and_judge, train_images
+from tacit.papers.brutzkus2019.figures.paper import network_seeds
+from tacit.papers.brutzkus2019.figures.plane_networks import train_decoy
+from tacit.papers.brutzkus2019.figures.xord_runs import train_xord
+from tacit.papers.brutzkus2019.statements.descent import descend
+from tacit.papers.brutzkus2019.statements.kinds import DIVERSE, DIVERSE_LABELS
 from tacit.papers.brutzkus2019.statements.small import decoyed
 from tacit.theorems.theorem import Network
 from tacit.values import BadInput
 
 
 def claims(name, **changes):
-    artefact = paper.PAPER.artefacts[name]
+    artefact = PAPER.artefacts[name]
     made = artefact.make(artefact.choose(quick=True, **changes), lambda words: None)
     return {claim.id: claim for claim in made.claims}, made
 
@@ -42,14 +47,14 @@ def test_the_order_of_confidences_matters():
 
 def test_a_count_that_is_not_the_papers_needs_a_choice_that_is():
     few, many = np.arange(100) < 70, np.arange(100) < 92  # the paper has 94 of 100
-    claim = paper._same_share([8], [few], {"other": {8: False}})
+    claim = same_share([8], [few], {"other": {8: False}})
     assert not claim.holds and not claim.finding
-    assert "other" in paper._same_share([8], [few], {"other": {8: True}}).finding
-    assert paper._same_share([8], [many], {}).holds
-    assert paper._one_for_all({"one": {4: True, 8: True}, "two": {4: False, 8: True}}).ours == "one"
-    apart = paper._one_for_all({"one": {4: True, 8: False}, "two": {4: False, 8: True}})
+    assert "other" in same_share([8], [few], {"other": {8: True}}).finding
+    assert same_share([8], [many], {}).holds
+    assert one_choice_for_all({"one": {4: True, 8: True}, "two": {4: False, 8: True}}).ours == "one"
+    apart = one_choice_for_all({"one": {4: True, 8: False}, "two": {4: False, 8: True}})
     assert not apart.holds and apart.finding
-    nothing = paper._one_for_all({"one": {4: True, 8: False}})
+    nothing = one_choice_for_all({"one": {4: True, 8: False}})
     assert not nothing.holds and not nothing.finding
 
 
@@ -64,11 +69,11 @@ def test_a_count_that_is_not_the_papers_needs_a_choice_that_is():
     ],
 )
 def test_nearly_as_good_is_judged_by_the_mean(error, holds, open_):
-    s = paper.PAPER.artefacts["fig4"].choose(quick=True, sizes=(100, 200))
+    s = PAPER.artefacts["fig4"].choose(quick=True, sizes=(100, 200))
     rows = {"small": (10.0, 9.0, 11.0), "large": (2.0, np.nan, np.nan)}
     rows["clusters"] = (error, error - 0.5, error + 0.5)
     angles = {"trained": np.linspace(5, 20, 40), "random": np.linspace(30, 60, 40)}
-    made = paper._images_result(s, {k: np.array([v, v]) for k, v in rows.items()}, angles, ())
+    made = draw_and_judge(s, {k: np.array([v, v]) for k, v in rows.items()}, angles, ())
     better, nearly = made.claims[2:]
     assert nearly.holds == holds and bool(nearly.finding) == open_
     assert better.holds == (error < 10) and bool(better.finding) == (error == 10.2)
@@ -76,28 +81,26 @@ def test_nearly_as_good_is_judged_by_the_mean(error, holds, open_):
 
 def test_training_is_that_of_the_proof():
     """Gradient descent on all points against (7) and (8) on one point of each label."""
-    ends = paper._train_decoy(load("xord_decoy"), 3, 1 / 41, 8.0, 10000, [3, 4, 5])
+    ends = train_decoy(load("xord_decoy"), 3, 1 / 41, 8.0, 10000, [3, 4, 5])
     start, end = ends.many.weights["W"]
     for i, a in enumerate(ends.many.weights["a"][0]):
         goals = np.array([8.0, 1.0])
         eta = 1 / 41 / 3
-        path = descend(
-            Network(start[i], a), theory.DIVERSE, theory.DIVERSE_LABELS, goals, eta, 10000
-        )
+        path = descend(Network(start[i], a), DIVERSE, DIVERSE_LABELS, goals, eta, 10000)
         np.testing.assert_allclose(end[i], path[-1].W, atol=1e-9)
         assert bool(ends.decoyed[i]) == decoyed(path[-1], 8.0)
         assert bool(ends.fits[i]) == (len(path) - 1 == ends.many.epochs[i])
 
 
 def test_the_exact_test_error_is_that_of_a_large_sample():
-    artefact = paper.PAPER.artefacts["fig1"]
+    artefact = PAPER.artefacts["fig1"]
     s = artefact.choose(quick=True, runs=6)
-    exact = paper._train_xord(s, 4, 5.0, 7, "uniform", 6, lambda words: None).test_error
+    exact = train_xord(s, 4, 5.0, 7, "uniform", 6, lambda words: None).test_error
     p = kind_probabilities(7, s.p_plus, s.p_minus, "uniform")
     sample = load(f"xord:n=20000,d=7,p_plus={s.p_plus},p_minus={s.p_minus},seed=5")
     rng = np.random.default_rng([s.seed, 4])
     rows = np.hstack([rng.choice(15, (6, 6), p=np.where(LABELS == y, p, 0)) for y in (1, -1)])
-    for i, seed in enumerate(paper._seeds(s, 6)):
+    for i, seed in enumerate(network_seeds(s, 6)):
         start = np.random.default_rng(seed).standard_normal((4, 2)) * s.sigma
         one = _plain_descent(start, POINTS[rows[i]], LABELS[rows[i]], 0.01, s)
         wrong = (sample.y * _outputs(one, sample.X) <= 0).mean()
@@ -141,12 +144,12 @@ def test_without_mnist_quickly_with_the_stand_in(tmp_path, monkeypatch):
 
 
 def test_centres_stay_the_filters():
-    s = paper.PAPER.artefacts["fig4"].choose(quick=True, **TINY)
+    s = PAPER.artefacts["fig4"].choose(quick=True, **TINY)
     data = load("digits:n=60,test=200")
     centres = np.random.default_rng(0).standard_normal((4, 9))
-    many = paper._train_images(s, data, 4, 0.01, 0.05, [1, 2], centres)
+    many = train_images(s, data, 4, 0.01, 0.05, [1, 2], centres)
     np.testing.assert_array_equal(many.last["W"], np.float32([centres, centres]))
-    free = paper._train_images(s, data, 4, 0.01, 0.05, [1, 2])
+    free = train_images(s, data, 4, 0.01, 0.05, [1, 2])
     before, after = free.weights["V"]
     assert np.abs(many.last["V"] - before).min(axis=(1, 2)).max() < np.abs(after - before).max()
     assert not np.allclose(many.last["V"], before) and not np.allclose(many.last["b"], 0)

@@ -10,13 +10,25 @@ import pytest
 
 from tacit.data import load
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
+from tacit.data.xord_kinds import KINDS, LABELS
 from tacit.models import parse_model
 from tacit.numerics.confidence import share_interval as interval
-from tacit.papers.brutzkus2019.statements import _common as ours
 from tacit.papers.brutzkus2019.statements import expressive, samples
-from tacit.papers.brutzkus2019.statements._descent import descend
-from tacit.papers.brutzkus2019.statements.convergence import quarters_room, time_bound
-from tacit.papers.brutzkus2019.statements.exploration import halves_room, signs_room, within
+from tacit.papers.brutzkus2019.statements.cases import half_width, random_start, xor_case, xord_case
+from tacit.papers.brutzkus2019.statements.convergence import quarters_slack, time_bound
+from tacit.papers.brutzkus2019.statements.descent import descend
+from tacit.papers.brutzkus2019.statements.exploration import halves_slack, signs_slack, within
+from tacit.papers.brutzkus2019.statements.frequencies import ensemble
+from tacit.papers.brutzkus2019.statements.hypotheses import hinge_confidence
+from tacit.papers.brutzkus2019.statements.kinds import (
+    DIVERSE,
+    DIVERSE_LABELS,
+    XOR_KINDS,
+    XOR_LABELS,
+    misclassified,
+    nearest_patterns,
+    outputs_by_kind,
+)
 from tacit.papers.brutzkus2019.statements.small import unexplored
 from tacit.theorems import Moment, Network, Run, judge, theorem
 from tacit.training import train
@@ -43,19 +55,17 @@ def run_of(path, every=1):
 
 def xor_run(case, steps=5000, every=1):
     ones, eta = np.ones(4), case.setting.lr
-    return run_of(
-        descend(case.start, ours.XOR_KINDS, ours.XOR_LABELS, ones, eta, steps), every=every
-    )
+    return run_of(descend(case.start, XOR_KINDS, XOR_LABELS, ones, eta, steps), every=every)
 
 
 def xord_run(case, steps=200_000):
-    goals, eta = np.array([ours.confidence(case), 1.0]), case.setting.lr
-    return run_of(descend(case.start, ours.DIVERSE, ours.DIVERSE_LABELS, goals, eta, steps))
+    goals, eta = np.array([hinge_confidence(case), 1.0]), case.setting.lr
+    return run_of(descend(case.start, DIVERSE, DIVERSE_LABELS, goals, eta, steps))
 
 
 @cache
 def wide_xord(seed):
-    case = ours.xord_case(120, 1 / 410, seed=seed)
+    case = xord_case(120, 1 / 410, seed=seed)
     return case, xord_run(case)
 
 
@@ -68,7 +78,7 @@ def trained(case, epochs, seeds):
         first = initial_weights(model, case.data.d, case.setting.width, case.setting.init, seed)
         ends = made.params
         pairs.append((Network(first["W"], first["a"]), Network(ends["W"][i], ends["a"][i])))
-    return ours.ensemble(pairs)
+    return ensemble(pairs)
 
 
 def descend_many(W, kinds, labels, goals, eta, steps):
@@ -90,10 +100,10 @@ def descend_many(W, kinds, labels, goals, eta, steps):
 
 
 def small_runs(case, n, kinds, labels, goals, steps):
-    starts = [ours.gaussian_start(2, case.setting.lr / 24, seed) for seed in range(n)]
+    starts = [random_start(2, case.setting.lr / 24, seed) for seed in range(n)]
     W = np.array([start.W for start in starts])
     ends = descend_many(W, kinds, labels, goals, case.setting.lr, steps)
-    return ours.ensemble([(s, Network(end, s.a)) for s, end in zip(starts, ends, strict=True)])
+    return ensemble([(s, Network(end, s.a)) for s, end in zip(starts, ends, strict=True)])
 
 
 # Descent, by three routes
@@ -102,8 +112,8 @@ def small_runs(case, n, kinds, labels, goals, steps):
 @pytest.mark.parametrize("epochs", [1, 2, 7, 30])
 def test_the_few_lines_of_descent_do_what_training_does(epochs):
     for case, kinds, labels, goals in (
-        (ours.xor_case(20, 0.1), ours.XOR_KINDS, ours.XOR_LABELS, np.ones(4)),
-        (ours.xord_case(20, 0.1, 8.0), ours.DIVERSE, ours.DIVERSE_LABELS, np.array([8.0, 1.0])),
+        (xor_case(20, 0.1), XOR_KINDS, XOR_LABELS, np.ones(4)),
+        (xord_case(20, 0.1, 8.0), DIVERSE, DIVERSE_LABELS, np.array([8.0, 1.0])),
     ):
         member = trained(case, epochs, [3]).members[0]
         path = descend(member.start, kinds, labels, goals, case.setting.lr, epochs)
@@ -112,8 +122,8 @@ def test_the_few_lines_of_descent_do_what_training_does(epochs):
 
 def test_many_networks_go_where_each_goes():
     for case, kinds, labels, goals in (
-        (ours.xor_case(2, 0.1), ours.XOR_KINDS, ours.XOR_LABELS, np.ones(4)),
-        (ours.xord_case(2, 0.1, 8.0), ours.DIVERSE, ours.DIVERSE_LABELS, np.array([8.0, 1.0])),
+        (xor_case(2, 0.1), XOR_KINDS, XOR_LABELS, np.ones(4)),
+        (xord_case(2, 0.1, 8.0), DIVERSE, DIVERSE_LABELS, np.array([8.0, 1.0])),
     ):
         for run in small_runs(case, 10, kinds, labels, goals, 60).members:
             path = descend(run.start, kinds, labels, goals, case.setting.lr, 60)
@@ -125,7 +135,7 @@ def test_a_point_is_known_by_its_patterns(rng):
     network = Network(rng.standard_normal((10, 2)), np.repeat([1.0, -1.0], 5))
     model = parse_model("conv_max_pool")
     whole = np.asarray(model({"W": network.W, "a": network.a}, X))
-    assert np.allclose(whole, ours.outputs(network, pattern_sets(X)))
+    assert np.allclose(whole, outputs_by_kind(network, pattern_sets(X)))
     assert np.allclose(whole, expressive.by_patches(network, X))
 
 
@@ -162,15 +172,15 @@ def test_the_exact_probability_of_exploration_is_met(rng):
 
 @pytest.mark.parametrize(
     ("number", "case"),
-    [("lemma3.1", ours.xor_case(40, 0.1)), ("lemma6.1", ours.xord_case(121, 1 / 410))],
+    [("lemma3.1", xor_case(40, 0.1)), ("lemma6.1", xord_case(121, 1 / 410))],
 )
 def test_ensembles_of_starts_explore(number, case):
-    k = ours.half(case)
-    pairs = [(ours.gaussian_start(k, 1e-5, seed),) * 2 for seed in range(1500)]
-    verdict = judge(the(number), case, ours.ensemble(pairs))
+    k = half_width(case)
+    pairs = [(random_start(k, 1e-5, seed),) * 2 for seed in range(1500)]
+    verdict = judge(the(number), case, ensemble(pairs))
     assert verdict.status == "confirmed", verdict.words
     lame = [(Network(np.tile(PATTERNS[0], (2 * k, 1)), pairs[0][0].a),) * 2] * 30
-    verdict = judge(the(number), case, ours.ensemble(pairs[:1000] + lame))
+    verdict = judge(the(number), case, ensemble(pairs[:1000] + lame))
     assert verdict.status == "refuted" and 0 < verdict.residual < 0.03, verdict.words
 
 
@@ -183,19 +193,19 @@ def test_spread_starts_of_theorem_6_3_are_as_likely_as_it_says(k):
         return sum(math.comb(k, j) * p**j * (1 - p) ** (k - j) for j in far)
 
     assert 2 * misses(1 / 2) + 6 * misses(1 / 4) <= 16 * math.exp(-8)
-    rooms = [quarters_room(ours.gaussian_start(k, 1e-5, seed)) for seed in range(300)]
+    rooms = [quarters_slack(random_start(k, 1e-5, seed)) for seed in range(300)]
     assert sum(room < 0 for room in rooms) <= 3
 
 
 def test_rooms_count_neurons():
     a = np.repeat([1.0, -1.0], 16)
     W = np.tile(PATTERNS + 0.01 * np.roll(PATTERNS, 1, axis=0), (8, 1))
-    assert signs_room(Network(W, a)) == 2 and halves_room(Network(W, a)) == 2
-    assert quarters_room(Network(W, a)) == 2
+    assert signs_slack(Network(W, a)) == 2 and halves_slack(Network(W, a)) == 2
+    assert quarters_slack(Network(W, a)) == 2
     W[0] *= -1  # one of 16 changes sides: √k = 4
-    assert signs_room(Network(W, a)) == pytest.approx(2 - 1 / 4)
-    assert halves_room(Network(W, a)) == 2
-    assert quarters_room(Network(W, a)) == pytest.approx(2 - 1 / 4)
+    assert signs_slack(Network(W, a)) == pytest.approx(2 - 1 / 4)
+    assert halves_slack(Network(W, a)) == 2
+    assert quarters_slack(Network(W, a)) == pytest.approx(2 - 1 / 4)
 
 
 # XOR
@@ -204,7 +214,7 @@ def test_rooms_count_neurons():
 @pytest.mark.parametrize(("k", "c"), [(17, 0.499), (18, 0.05), (40, 0.3), (90, 0.02), (300, 0.1)])
 @pytest.mark.parametrize("seed", [11, 12])
 def test_wide_networks_learn_xor_as_it_says(k, c, seed):
-    case = ours.xor_case(k, c, seed)
+    case = xor_case(k, c, seed)
     run = xor_run(case)
     for number in ("lemma3.2", "thm3.3"):
         verdict = judge(the(number), case, run)
@@ -225,7 +235,7 @@ def test_xor_from_the_worst_start_that_is_allowed(c):
     w = along[:, None] * PATTERNS[0] + aside[:, None] * 0.99 * PATTERNS[1]
     u = along[:, None] * PATTERNS[1] + aside[:, None] * 0.99 * PATTERNS[0]
     start = Network(size * np.vstack([w, u]), np.repeat([1.0, -1.0], k))
-    case = replace(ours.xor_case(k, c), start=start)
+    case = replace(xor_case(k, c), start=start)
     checks = named(the("thm3.3").hypotheses(case))
     assert checks["explored"].slack == pytest.approx(0, abs=1e-12) and checks["explored"].holds
     assert 0 < checks["start_within_a_step"].slack < 0.01
@@ -235,7 +245,7 @@ def test_xor_from_the_worst_start_that_is_allowed(c):
 
 
 def test_the_printed_time_is_missed_and_the_corrected_one_scales_right():
-    taken = {c: len(xor_run(ours.xor_case(50, c, 5)).moments) - 1 for c in (0.1, 0.01, 0.001)}
+    taken = {c: len(xor_run(xor_case(50, c, 5)).moments) - 1 for c in (0.1, 0.01, 0.001)}
     assert taken[0.01] > 100 > 23 > 16 * math.sqrt(50) / (math.sqrt(50) - 2)
     slope = np.polyfit(np.log(list(taken)), np.log(list(taken.values())), 1)[0]
     assert slope == pytest.approx(-1, abs=0.05)  # T ~ 1/c_η
@@ -244,7 +254,7 @@ def test_the_printed_time_is_missed_and_the_corrected_one_scales_right():
 
 def test_xor_counts_iterations_before_t():
     """A network that is one iteration ahead, as the printed count would have it, is a step off."""
-    case = ours.xor_case(30, 0.05, 2)
+    case = xor_case(30, 0.05, 2)
     first, *later = xor_run(case).moments
     ahead = [Moment(m.time - 1, m.log_loss, m.network) for m in later[1:]]
     one, said = the("lemma3.2"), the("lemma3.2").predict(case)
@@ -254,7 +264,7 @@ def test_xor_counts_iterations_before_t():
 
 
 def test_xor_runs_that_break_the_promise_are_refuted():
-    case = ours.xor_case(25, 0.1, 4)
+    case = xor_case(25, 0.1, 4)
     run = xor_run(case)
     one = the("thm3.3")
     said = one.predict(case)
@@ -283,14 +293,14 @@ def test_xor_runs_that_break_the_promise_are_refuted():
     ],
 )
 def test_xor_needs_its_setting(change, name):
-    case = ours.xor_case(25, 0.1, 0)
+    case = xor_case(25, 0.1, 0)
     case = replace(case, setting=replace(case.setting, **change))
     for number in ("lemma3.2", "thm3.3"):
         assert failing(number, case) == [name]
 
 
 def test_xor_needs_its_points():
-    case = ours.xor_case(25, 0.1, 0)
+    case = xor_case(25, 0.1, 0)
     X, y = case.data.X, case.data.y
     order = [2, 0, 3, 1]
     assert failing("thm3.3", replace(case, data=Dataset(X[order], y[order]))) == []
@@ -299,12 +309,12 @@ def test_xor_needs_its_points():
 
 
 def test_small_starts_are_judged_by_their_weights_if_there_are_any():
-    case = ours.xor_case(25, 0.1)
+    case = xor_case(25, 0.1)
     check = named(the("thm3.3").hypotheses(case))
     assert check["start_within_a_step"].holds and check["explored"].holds is None
     larger = replace(case.setting, init=f"gaussian:{1.01 * 0.004 / 80}")
     assert failing("thm3.3", replace(case, setting=larger)) == ["start_within_a_step"]
-    run = xor_run(ours.xor_case(25, 0.1, 3))
+    run = xor_run(xor_case(25, 0.1, 3))
     assert judge(the("thm3.3"), case, run).status == "confirmed"  # the run knows its start
 
 
@@ -313,23 +323,23 @@ def test_small_starts_are_judged_by_their_weights_if_there_are_any():
 
 @pytest.mark.parametrize("c", [0.01, 0.49])
 def test_small_networks_fail_on_xor_exactly_where_they_do_not_explore(c):
-    case = ours.xor_case(2, c)
-    ensemble = small_runs(case, 1000, ours.XOR_KINDS, ours.XOR_LABELS, np.ones(4), 1000)
-    poor = [unexplored(run.start) for run in ensemble.members]
-    errs = [_errs(run.end) for run in ensemble.members]
+    case = xor_case(2, c)
+    runs = small_runs(case, 1000, XOR_KINDS, XOR_LABELS, np.ones(4), 1000)
+    poor = [unexplored(run.start) for run in runs.members]
+    errs = [_errs(run.end) for run in runs.members]
     assert poor == errs
     low, high = interval(sum(poor), len(poor))
     assert low <= 0.75 <= high
-    verdict = judge(the("thm3.4"), case, ensemble)
+    verdict = judge(the("thm3.4"), case, runs)
     assert verdict.status == "confirmed", verdict.words
 
 
 def _errs(network):
-    return bool(ours.wrong(network, ours.XOR_KINDS, ours.XOR_LABELS).any())
+    return bool(misclassified(network, XOR_KINDS, XOR_LABELS).any())
 
 
 def test_an_ensemble_that_learns_xor_too_often_refutes():
-    case = ours.xor_case(2, 0.1)
+    case = xor_case(2, 0.1)
     one = the("thm3.4")
     ideal = one.ideal(one.predict(case), case)
     good, bad = ideal.members[-1], ideal.members[0]
@@ -341,22 +351,19 @@ def test_an_ensemble_that_learns_xor_too_often_refutes():
 
 @pytest.mark.parametrize("gamma", [1.0, 8.0])
 def test_small_networks_are_decoyed(gamma):
-    case, goals = ours.xord_case(2, 1 / 41, gamma), np.array([gamma, 1.0])
-    ensemble = small_runs(case, 1000, ours.DIVERSE, ours.DIVERSE_LABELS, goals, 1500)
-    verdict = judge(the("thm6.4"), case, ensemble)
+    case, goals = xord_case(2, 1 / 41, gamma), np.array([gamma, 1.0])
+    runs = small_runs(case, 1000, DIVERSE, DIVERSE_LABELS, goals, 1500)
+    verdict = judge(the("thm6.4"), case, runs)
     assert verdict.status == "confirmed", verdict.words
-    fit = [
-        (ours.DIVERSE_LABELS * ours.outputs(m.end, ours.DIVERSE) >= goals).all()
-        for m in ensemble.members
-    ]
-    near = [bool((ours.strongest(m.start.W[:2]) % 2 == 0).any()) for m in ensemble.members]
+    fit = [(DIVERSE_LABELS * outputs_by_kind(m.end, DIVERSE) >= goals).all() for m in runs.members]
+    near = [bool((nearest_patterns(m.start.W[:2]) % 2 == 0).any()) for m in runs.members]
     assert fit == near  # zero loss needs a filter near p₁ or p₃, and no more
     low, high = interval(sum(fit), len(fit))
     assert low <= 0.75 <= high
 
 
 def test_small_networks_are_decoyed_by_training_too():
-    case = ours.xord_case(2, 1 / 41, 1.0)
+    case = xord_case(2, 1 / 41, 1.0)
     verdict = judge(the("thm6.4"), case, trained(case, 400, range(40)))
     assert verdict.status == "confirmed", verdict.words
 
@@ -391,7 +398,7 @@ def test_wide_networks_learn_f_star_from_diverse_points(seed):
 )
 def test_xord_from_the_worst_start_that_is_allowed(w, u, rng):
     """Few filters near p₁ or p₃, few u near p₂ or p₄, all about as long as they may be."""
-    case = ours.xord_case(120, 1 / 410)
+    case = xord_case(120, 1 / 410)
     size = 0.99 * math.sqrt(2) * case.setting.lr / 8
     up = [(1, 0), (3, 0), (0, 1), (0, -1)]  # strongest pattern; then the side for those near p₁
     rows = [PATTERNS[i] + 0.5 * PATTERNS[(i + 1) % 4] for i in range(4) for _ in range(w[i])]
@@ -404,14 +411,14 @@ def test_xord_from_the_worst_start_that_is_allowed(w, u, rng):
     for number in ("lemma6.2", "thm6.3"):
         verdict = judge(the(number), case, run)
         assert verdict.status == "confirmed", (verdict.residual, verdict.words)
-    assert (ours.KIND_LABELS * ours.outputs(run.end, ours.KINDS)).min() < 0.5  # but only just
+    assert (LABELS * outputs_by_kind(run.end, KINDS)).min() < 0.5  # but only just
 
 
 def test_a_start_that_does_not_explore_learns_something_else():
     """Without filters near p₃ the hypothesis fails, and so does the conclusion."""
-    case = ours.xord_case(120, 1 / 410, seed=0)
+    case = xord_case(120, 1 / 410, seed=0)
     W = case.start.W.copy()
-    away = (case.start.a > 0) & (ours.strongest(W) == 2)
+    away = (case.start.a > 0) & (nearest_patterns(W) == 2)
     W[away] *= -1
     case = replace(case, start=Network(W, case.start.a))
     assert failing("thm6.3", case) == ["explored"]
@@ -442,16 +449,16 @@ def test_xord_runs_that_break_the_promise_have_residuals():
     ],
 )
 def test_xord_needs_its_setting(change, name):
-    case = ours.xord_case(120, 1 / 410, seed=0)
+    case = xord_case(120, 1 / 410, seed=0)
     case = replace(case, setting=replace(case.setting, **change))
     for number in ("lemma6.2", "thm6.3"):
         assert failing(number, case) == [name]
-    narrow = ours.xord_case(119, 1 / 410, seed=0)
+    narrow = xord_case(119, 1 / 410, seed=0)
     assert failing("thm6.3", narrow) == ["wide"]
 
 
 def test_xord_needs_diverse_points_of_both_labels():
-    case = ours.xord_case(120, 1 / 410, seed=0)
+    case = xord_case(120, 1 / 410, seed=0)
     X, y = case.data.X, case.data.y
     one_label = replace(case, data=Dataset(X[:6], y[:6]), _properties={})
     assert failing("thm6.3", one_label) == ["both_classes"]
@@ -466,7 +473,7 @@ def test_xord_needs_diverse_points_of_both_labels():
 
 def test_the_vc_dimension_of_wide_networks_is_eight():
     """Eight kinds that are shattered; the rank shows that nine never are."""
-    basis = expressive.features(ours.KINDS)
+    basis = expressive.features(KINDS)
     assert np.linalg.matrix_rank(basis) == 8
     rows: list[int] = []
     for i in range(len(basis)):
@@ -477,7 +484,7 @@ def test_the_vc_dimension_of_wide_networks_is_eight():
     for labels in product((-1, 1), repeat=8):
         c = np.linalg.solve(basis[rows], labels)
         W = np.abs(c)[:, None] * np.array([*singles, *pairs])
-        f = ours.outputs(Network(W, np.where(c < 0, -1.0, 1.0)), ours.KINDS[rows])
+        f = outputs_by_kind(Network(W, np.where(c < 0, -1.0, 1.0)), KINDS[rows])
         assert np.allclose(f, labels)
 
 
@@ -493,7 +500,7 @@ def test_short_points_are_of_fewer_kinds(d, kinds, rank):
 @pytest.mark.parametrize("k", [1, 2, 7])
 def test_two_of_each_suffice_and_one_does_not(d, k):
     data = load(f"xord:n=30,d={d},p_plus=0.0,p_minus=0.0")
-    case = ours.xord_case(k, 0.1)
+    case = xord_case(k, 0.1)
     verdict = judge(the("sec4"), replace(case, data=data))
     assert verdict.status == "confirmed", verdict.words
     assert verdict.prediction.values["realisable"] == (k >= 2)
@@ -503,10 +510,10 @@ def test_one_of_each_errs_on_a_single_pattern(rng):
     """Both points of one positive pattern are never right at once."""
     for _ in range(500):
         network = Network(rng.standard_normal((2, 2)), np.array([1.0, -1.0]))
-        assert ours.wrong(network, np.eye(4, dtype=bool)[[0, 2]], np.ones(2)).any()
-    assert expressive.fewest_errors(ours.KINDS, ours.KIND_LABELS) >= 1
-    without_third = ~ours.KINDS[:, 2] & ~ours.KINDS[:, 3]  # p₁ and p₂ alone one filter of each does
-    kinds, labels = ours.KINDS[without_third], ours.KIND_LABELS[without_third]
+        assert misclassified(network, np.eye(4, dtype=bool)[[0, 2]], np.ones(2)).any()
+    assert expressive.fewest_errors(KINDS, LABELS) >= 1
+    without_third = ~KINDS[:, 2] & ~KINDS[:, 3]  # p₁ and p₂ alone one filter of each does
+    kinds, labels = KINDS[without_third], LABELS[without_third]
     assert expressive.fewest_errors(kinds, labels) == 0
 
 
@@ -532,7 +539,7 @@ def test_uniform_points_are_diverse_as_often_as_it_says(d):
     ("p", "delta", "m", "bound"), [(0.98, 0.05, 129, 129.74), (0.92, 0.16, 17, 17.48)]
 )
 def test_the_two_examples_of_the_sample_gap(p, delta, m, bound):
-    case = ours.xord_case(2, 1 / 41, data=f"xord:n=20,d=5,p_plus={p},p_minus={p}")
+    case = xord_case(2, 1 / 41, data=f"xord:n=20,d=5,p_plus={p},p_minus={p}")
     verdict = judge(the("thm6.5"), case)
     said = verdict.prediction.values
     assert said["delta"] == delta and said["delta_at_least"] <= delta
@@ -542,7 +549,7 @@ def test_the_two_examples_of_the_sample_gap(p, delta, m, bound):
 
 
 def test_without_diverse_points_no_gap_is_promised():
-    case = ours.xord_case(2, 1 / 41, data="xord:n=20,d=5,p_plus=0.7,p_minus=0.7")
+    case = xord_case(2, 1 / 41, data="xord:n=20,d=5,p_plus=0.7,p_minus=0.7")
     verdict = judge(the("thm6.5"), case)
     assert verdict.prediction.values["m2_at_least"] < 2 and "no gap" in verdict.prediction.words
     assert verdict.status == "confirmed"
@@ -554,10 +561,8 @@ def test_p_star_is_the_same_by_formula_by_counting_and_by_drawing(d, p, q):
     assert star == pytest.approx(samples.smallest_missed_by_counting(d, p, q), rel=1e-12)
     n = 40_000
     has = pattern_sets(load(f"xord:n={n},d={d},p_plus={p},p_minus={q},seed=5").X)
-    seen = [int((has == kind).all(axis=1).sum()) for kind in ours.KINDS]
-    drawn = min(
-        seen[i] for i, k in enumerate(ours.KINDS) if any((k == m).all() for m in samples.MISSED)
-    )
+    seen = [int((has == kind).all(axis=1).sum()) for kind in KINDS]
+    drawn = min(seen[i] for i, k in enumerate(KINDS) if any((k == m).all() for m in samples.MISSED))
     low, high = interval(drawn, n)
     assert low <= star <= high
 

@@ -1,4 +1,4 @@
-"""Filters in the plane, curves with their uncertainty, and histograms."""
+"""How the figures of brutzkus2019 are drawn: filters in the plane, curves and histograms."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from matplotlib.axes import Axes
 
 from tacit.plot.plane import MINUS, PLUS
 
-COLOURS = (PLUS, MINUS, "#3a7d44", "#7b4f9d", "#b58900", "#4a9c9c", "0.55", "#c2679a")
-"""Of curves, in their order."""
+W_COLOUR, U_COLOUR = MINUS, "#b3202c"
+"""The paper draws w, of output weight +1, blue and u red: not the colours of signs elsewhere."""
+CURVE_COLOURS = (PLUS, MINUS, "#3a7d44", "#7b4f9d", "#b58900", "#4a9c9c", "0.55", "#c2679a")
 
 
-def vectors(ax: Axes, W: np.ndarray, a: np.ndarray, points: np.ndarray, title: str) -> None:
-    """Filters as lines from 0, those of one sign in one colour; dotted rays point to `points`."""
+def filters(ax: Axes, W: np.ndarray, a: np.ndarray, points: np.ndarray, title: str) -> None:
+    """Draw filters as lines from 0, in one colour for each sign, and dotted rays to `points`."""
     reach = 1.2 * max(float(np.abs(W).max()), 1e-300)
     for x in points:
         ax.plot([0, reach * x[0]], [0, reach * x[1]], ":", c="0.6", lw=1, zorder=0)
     alpha = max(0.3, min(1.0, 10 / len(W)))
-    for sign, colour, name in ((1, PLUS, "w, output weight +1"), (-1, MINUS, "u, −1")):
+    for sign, colour, name in ((1, W_COLOUR, "w, output weight +1"), (-1, U_COLOUR, "u, −1")):
         chosen = W[a * sign > 0]
         rays = np.stack([np.zeros_like(chosen), chosen, np.full_like(chosen, np.nan)], axis=1)
         ax.plot(*rays.reshape(-1, 2).T, c=colour, lw=1.3, alpha=alpha)
@@ -39,7 +40,7 @@ def curves(
     names: tuple[str, str],
     joined: bool = True,
 ) -> None:
-    """Curves over evenly spaced places; a row is a value and an interval (NaN: none) of each.
+    """Draw curves over evenly spaced places; each place has a value and an interval (NaN: none).
 
     Many curves that lie close are better not joined: their points stand side by side.
     """
@@ -47,7 +48,7 @@ def curves(
     for i, (name, row) in enumerate(rows.items()):
         middle, low, high = row.T
         shift = apart * (i - (len(rows) - 1) / 2)
-        places, colour = np.arange(len(x)) + shift, COLOURS[i % len(COLOURS)]
+        places, colour = np.arange(len(x)) + shift, CURVE_COLOURS[i % len(CURVE_COLOURS)]
         ax.plot(places, middle, "o-" if joined else "o", c=colour, ms=4.5, label=name)
         bars = np.clip([middle - low, high - middle], 0, None)
         ax.errorbar(places, middle, bars, fmt="none", c=colour, capsize=2.5)
@@ -65,7 +66,7 @@ def histograms(
     names: tuple[str, str],
     logarithmic: bool = False,
 ) -> None:
-    """How numbers are distributed, as shares, and lines at the numbers in `marks`."""
+    """Draw how numbers are distributed, as shares, and lines at the numbers in `marks`."""
     everything = np.concatenate([*values.values(), list(marks.values())])
     low, high = (float(end) for end in (everything.min(), everything.max()))
     if logarithmic:
@@ -75,7 +76,7 @@ def histograms(
         edges = np.linspace(0, high * 1.02, 41)
     for i, (name, numbers) in enumerate(values.items()):
         weights = np.full(len(numbers), 1 / len(numbers))
-        colour = COLOURS[i]
+        colour = CURVE_COLOURS[i]
         ax.hist(numbers, edges.tolist(), weights=weights, color=colour, alpha=0.5, label=name)
     for (name, number), style in zip(marks.items(), (":", "--", "-."), strict=False):
         ax.axvline(number, c="black", ls=style, lw=1.2, label=f"{name}: {number:.4g}")

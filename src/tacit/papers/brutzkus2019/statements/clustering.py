@@ -13,10 +13,27 @@ from typing import final
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.papers.brutzkus2019.statements import _common as ours
-from tacit.papers.brutzkus2019.statements._descent import descend
-from tacit.papers.brutzkus2019.statements.exploration import even_start
-from tacit.theorems.shared_hypotheses import by_slack
+from tacit.papers.brutzkus2019.statements.cases import even_start, half_width, xor_case, xord_case
+from tacit.papers.brutzkus2019.statements.descent import descend
+from tacit.papers.brutzkus2019.statements.hypotheses import (
+    conv_network,
+    hinge_confidence,
+    start_within_a_step,
+    wide_for_xor,
+    wide_for_xord,
+    xor_network,
+    xor_training,
+    xord_training,
+)
+from tacit.papers.brutzkus2019.statements.kinds import (
+    DIVERSE,
+    DIVERSE_LABELS,
+    XOR_KINDS,
+    XOR_LABELS,
+    nearest_patterns,
+    outputs_by_kind,
+    own_patterns,
+)
 from tacit.theorems.theorem import (
     Case,
     Erratum,
@@ -66,20 +83,20 @@ def by_hand(networks: list[Network]) -> Run:
 
 
 def _printed_count_xor() -> Evidence:
-    case = ours.xor_case(25, 0.1, seed=0)
-    return _at_the_start(case, ours.XOR_KINDS, ours.XOR_LABELS, np.ones(4))
+    case = xor_case(25, 0.1, seed=0)
+    return _at_the_start(case, XOR_KINDS, XOR_LABELS, np.ones(4))
 
 
 def _printed_count_xord() -> Evidence:
-    case = ours.xord_case(120, 1 / 410, seed=0)
-    return _at_the_start(case, ours.DIVERSE, ours.DIVERSE_LABELS, np.array([8.0, 1.0]))
+    case = xord_case(120, 1 / 410, seed=0)
+    return _at_the_start(case, DIVERSE, DIVERSE_LABELS, np.array([8.0, 1.0]))
 
 
 def _at_the_start(case: Case, kinds: np.ndarray, labels: np.ndarray, goals: np.ndarray) -> Evidence:
     """At t = 0 the printed count is 1, and v_0 = w_0 − ηp_i points away from p_i."""
     start, eta = case.start, case.setting.lr
     assert start is not None
-    active = labels * ours.outputs(start, kinds) < goals
+    active = labels * outputs_by_kind(start, kinds) < goals
     mine = start.a > 0
     along = np.abs(start.W[mine] @ PATTERNS[0])  # v_0·p_i with a(0) = 0, as w_0·p_i > 0
     printed = along - 2 * eta * active[0]
@@ -93,14 +110,14 @@ def _at_the_start(case: Case, kinds: np.ndarray, labels: np.ndarray, goals: np.n
 
 def _sign_of_the_negative_point() -> Evidence:
     """Where −1 ≥ N(x⁻), the gradient of (4) is zero; (7) as printed would go on."""
-    case = ours.xord_case(120, 1 / 410)
+    case = xord_case(120, 1 / 410)
     start = even_start(case)
     W = start.W.copy()
     W[start.a < 0] = 0.02 * PATTERNS[1]
     network = Network(W, start.a)
     goals = np.array([8.0, 1.0])
-    at = float(ours.outputs(network, ours.DIVERSE)[1])
-    only_negative = ours.DIVERSE[1:], ours.DIVERSE_LABELS[1:], goals[1:]
+    at = float(outputs_by_kind(network, DIVERSE)[1])
+    only_negative = DIVERSE[1:], DIVERSE_LABELS[1:], goals[1:]
     moved = len(descend(network, *only_negative, case.setting.lr, 1)) - 1
     words = (
         f"At N(x⁻) = {at:.2f} the loss max(1 + N(x⁻), 0) is {max(1 + at, 0):g} and descent makes "
@@ -122,7 +139,7 @@ class ClusteringXOR(Theorem):
     """
 
     id = "brutzkus2019:lemma3.2"
-    source = Source(ours.KEY, "Lemma 3.2")
+    source = Source("brutzkus2019", "Lemma 3.2")
     summary = "On XOR every neuron moves in steps along the point it begins near, and hardly aside."
     needs = "descent"
     tolerance = TOLERANCE
@@ -136,7 +153,7 @@ class ClusteringXOR(Theorem):
     )
 
     def example(self) -> Case:
-        return ours.xor_case(25, 0.02, seed=0)
+        return xor_case(25, 0.02, seed=0)
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
@@ -145,18 +162,15 @@ class ClusteringXOR(Theorem):
         return replace(case, start=start, _properties={}), "start_within_a_step"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k = ours.half(case)
         return (
-            *ours.xor_network(case),
-            *ours.xor_training(case),
-            by_slack(
-                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
-            ),
-            ours.start_within_a_step(case, run, "Lemma B.2"),
+            *xor_network(case),
+            *xor_training(case),
+            wide_for_xor(case),
+            start_within_a_step(case, run, "Lemma B.2"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k, eta = ours.half(case), case.setting.lr
+        k, eta = half_width(case), case.setting.lr
         rest = math.sqrt(2 * k / math.pi) * math.exp(-8 * k)
         words = (
             f"Each neuron of positive output moves by η = {eta:.3g} times the one of (1, 1) and "
@@ -171,7 +185,7 @@ class ClusteringXOR(Theorem):
         if not every_iteration(run):
             return None
         networks = [moment.network for moment in run.moments]
-        q = np.array([ours.XOR_LABELS * ours.outputs(net, ours.XOR_KINDS) for net in networks])
+        q = np.array([XOR_LABELS * outputs_by_kind(net, XOR_KINDS) for net in networks])
         counts = count_before(q < 1)
         patterns = own_patterns(run.start)
         everyone = np.arange(len(patterns))
@@ -206,7 +220,7 @@ class ClusteringXORD(Theorem):
     """
 
     id = "brutzkus2019:lemma6.2"
-    source = Source(ours.KEY, "Lemma 6.2")
+    source = Source("brutzkus2019", "Lemma 6.2")
     summary = (
         "On XORD every filter that begins near (1, 1) or (−1, −1) moves in steps along "
         "that pattern."
@@ -228,22 +242,21 @@ class ClusteringXORD(Theorem):
     )
 
     def example(self) -> Case:
-        return ours.xord_case(120, 1 / 410, seed=0)
+        return xord_case(120, 1 / 410, seed=0)
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xord_case(120, 1 / 410, seed=0, data="xord_appD"), "xord_diverse"
+        return xord_case(120, 1 / 410, seed=0, data="xord_appD"), "xord_diverse"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k = ours.half(case)
         return (
-            *ours.conv_network(case),
-            *ours.xord_training(case, 1 / 410, 8),
-            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
-            ours.start_within_a_step(case, run, "Lemma E.3"),
+            *conv_network(case),
+            *xord_training(case, 1 / 410, 8),
+            wide_for_xord(case),
+            start_within_a_step(case, run, "Lemma E.3"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k, eta, gamma = ours.half(case), case.setting.lr, ours.confidence(case)
+        k, eta, gamma = half_width(case), case.setting.lr, hinge_confidence(case)
         rest = math.sqrt(2 * k / math.pi) * math.exp(-8 * k)
         words = (
             f"Each filter of positive output that begins near (1, 1) or (−1, −1) moves by "
@@ -257,9 +270,9 @@ class ClusteringXORD(Theorem):
         assert run is not None
         if not every_iteration(run):
             return None
-        high = [ours.outputs(moment.network, ours.DIVERSE[:1])[0] for moment in run.moments]
+        high = [outputs_by_kind(moment.network, DIVERSE[:1])[0] for moment in run.moments]
         counts = count_before(np.array(high) < prediction.values["confidence"])
-        patterns = ours.strongest(run.start.W)
+        patterns = nearest_patterns(run.start.W)
         mine = np.flatnonzero((run.start.a > 0) & (patterns % 2 == 0))
         if len(mine) == 0:
             return None
@@ -268,7 +281,7 @@ class ClusteringXORD(Theorem):
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         """While N(x⁺) < γ and −N(x⁻) < 1, as in the proof of Lemma E.16."""
         start, eta = case.start or even_start(case), case.setting.lr
-        own = ours.strongest(start.W)
+        own = nearest_patterns(start.W)
         aside = np.where(start.W @ PATTERNS[1] > 0, 1, 3)
         moves = own % 2 == 0  # the others stay
 
@@ -282,15 +295,8 @@ class ClusteringXORD(Theorem):
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
-        mine = int(((run.start.a > 0) & (ours.strongest(run.start.W) % 2 == 0)).sum())
+        mine = int(((run.start.a > 0) & (nearest_patterns(run.start.W) % 2 == 0)).sum())
         return _words(residual, len(run.moments), mine)
-
-
-def own_patterns(start: Network) -> np.ndarray:
-    """XOR: i with j ∈ W_0⁺(i), i ∈ {1, 3}, or j ∈ U_0⁺(i), i ∈ {2, 4}; counted from 0."""
-    first = np.where(start.a > 0, 0, 1)
-    along = (start.W * PATTERNS[first]).sum(axis=1)
-    return np.where(along > 0, first, first + 2)
 
 
 def four_directions() -> tuple[tuple[int, np.ndarray], ...]:

@@ -12,11 +12,36 @@ from typing import final
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.papers.brutzkus2019.statements import _common as ours
-from tacit.papers.brutzkus2019.statements._descent import descend
-from tacit.papers.brutzkus2019.statements.clustering import four_directions, own_patterns
-from tacit.papers.brutzkus2019.statements.exploration import even_start, halves_room, signs_room
-from tacit.theorems.shared_hypotheses import by_slack
+from tacit.data.xord_kinds import KINDS, LABELS
+from tacit.papers.brutzkus2019.statements.cases import even_start, half_width, xor_case, xord_case
+from tacit.papers.brutzkus2019.statements.clustering import four_directions
+from tacit.papers.brutzkus2019.statements.descent import descend
+from tacit.papers.brutzkus2019.statements.exploration import halves_slack, signs_slack
+from tacit.papers.brutzkus2019.statements.hypotheses import (
+    ROUNDING,
+    c_eta,
+    conv_network,
+    explored,
+    hinge_confidence,
+    planar_start,
+    start_within_a_step,
+    wide_for_xor,
+    wide_for_xord,
+    xor_network,
+    xor_training,
+    xord_training,
+)
+from tacit.papers.brutzkus2019.statements.kinds import (
+    DIVERSE,
+    DIVERSE_LABELS,
+    XOR_KINDS,
+    XOR_LABELS,
+    angles,
+    misclassified,
+    nearest_patterns,
+    outputs_by_kind,
+    own_patterns,
+)
 from tacit.theorems.theorem import (
     Case,
     Erratum,
@@ -37,22 +62,22 @@ def lateness(run: Run, unmet: list[float], most: float) -> float | None:
     `unmet` is the part of the margin that is missing at each moment. None when the run ends above
     zero before it is due.
     """
-    if unmet[-1] > ours.ROUNDING:
+    if unmet[-1] > ROUNDING:
         return unmet[-1] if run.moments[-1].time >= most else None
-    above = [m.time for m, gap in zip(run.moments, unmet, strict=True) if gap > ours.ROUNDING]
+    above = [m.time for m, gap in zip(run.moments, unmet, strict=True) if gap > ROUNDING]
     return max(0.0, (max(above, default=-1) + 1) / most - 1)
 
 
-def quarters_room(start: Network) -> float:
+def quarters_slack(start: Network) -> float:
     """How far the start is within Lemma E.2, E.15 and E.19, in units of √k."""
     W, U = start.W[start.a > 0], start.W[start.a < 0]
     k = len(start.a) / 2
-    w, u = ours.strongest(W), ours.strongest(U)
+    w, u = nearest_patterns(W), nearest_patterns(U)
     up = PATTERNS[1] @ U.T > 0  # U⁻(2), against U⁻(4)
     positive = u % 2 == 0
     sets = (w == 0, w == 2, u == 1, u == 3, positive & up, positive & ~up)
     worst = max(abs(float(chosen.sum()) - k / 4) for chosen in sets)
-    return min(2 - worst / math.sqrt(k), halves_room(start))
+    return min(2 - worst / math.sqrt(k), halves_slack(start))
 
 
 def time_bound(k: int, c: float) -> float:
@@ -65,9 +90,9 @@ def _steps_of_xor() -> Evidence:
     printed, ones = 16 * math.sqrt(k) / (math.sqrt(k) - 2), np.ones(4)
     taken = []
     for seed in range(3):
-        case = ours.xor_case(k, c, seed)
-        assert case.start is not None and signs_room(case.start) >= 0
-        path = descend(case.start, ours.XOR_KINDS, ours.XOR_LABELS, ones, case.setting.lr, 2000)
+        case = xor_case(k, c, seed)
+        assert case.start is not None and signs_slack(case.start) >= 0
+        path = descend(case.start, XOR_KINDS, XOR_LABELS, ones, case.setting.lr, 2000)
         taken.append(len(path) - 1)
     words = (
         f"With k = 50 and c_η = 0.01 descent takes {min(taken)} to {max(taken)} iterations; "
@@ -78,10 +103,10 @@ def _steps_of_xor() -> Evidence:
 
 
 def _negative_neurons_of_xor() -> Evidence:
-    case = ours.xor_case(50, 0.01, 0)
+    case = xor_case(50, 0.01, 0)
     assert case.start is not None
     ones, eta = np.ones(4), case.setting.lr
-    path = descend(case.start, ours.XOR_KINDS, ours.XOR_LABELS, ones, eta, 2000)
+    path = descend(case.start, XOR_KINDS, XOR_LABELS, ones, eta, 2000)
     sums = [np.maximum(W[a < 0] @ PATTERNS[0], 0).sum() for W, a in path]
     most = float(max(sums)) / (50 * eta)
     words = f"On a run with k = 50, R⁺(1) + R⁻(1) reaches {most:.2f} kη."
@@ -89,11 +114,11 @@ def _negative_neurons_of_xor() -> Evidence:
 
 
 def _aside_of_xord() -> Evidence:
-    case = ours.xord_case(120, 1 / 410, seed=0)
+    case = xord_case(120, 1 / 410, seed=0)
     assert case.start is not None
     goals, eta = np.array([8.0, 1.0]), case.setting.lr
-    W, a = descend(case.start, ours.DIVERSE, ours.DIVERSE_LABELS, goals, eta, 1)[-1]
-    mine = (a > 0) & (ours.strongest(W) % 2 == 0)
+    W, a = descend(case.start, DIVERSE, DIVERSE_LABELS, goals, eta, 1)[-1]
+    mine = (a > 0) & (nearest_patterns(W) % 2 == 0)
     most = float(np.abs(W[mine] @ PATTERNS[1]).sum()) / (eta * mine.sum())
     words = f"After one iteration with k = 120, S⁻ is {most:.2f} |W⁺(1) ∪ W⁺(3)| η."
     return Evidence("corrected" if 1 < most <= 2 else "printed", words)
@@ -112,7 +137,7 @@ class ConvergenceXOR(Theorem):
     """
 
     id = "brutzkus2019:thm3.3"
-    source = Source(ours.KEY, "Theorem 3.3")
+    source = Source("brutzkus2019", "Theorem 3.3")
     summary = "A wide network learns XOR, and its neurons gather around the four points."
     needs = "descent"
     tolerance = 1e-9
@@ -127,30 +152,28 @@ class ConvergenceXOR(Theorem):
     )
 
     def example(self) -> Case:
-        return ours.xor_case(25, 0.1, seed=0)
+        return xor_case(25, 0.1, seed=0)
 
     def counterexample(self) -> tuple[Case, str]:
-        case = ours.xor_case(25, 0.1, seed=0)
+        case = xor_case(25, 0.1, seed=0)
         assert case.start is not None
         W = case.start.W.copy()
         W[:25] = np.abs(W[:25])  # all w look towards x₁, none towards x₃
         return Case(case.data, case.setting, Network(W, case.start.a)), "explored"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k, start = ours.half(case), ours.start_of(case, run)
-        room = None if start is None else signs_room(start)
+        start = planar_start(case, run)
+        slack = None if start is None else signs_slack(start)
         return (
-            *ours.xor_network(case),
-            *ours.xor_training(case),
-            by_slack(
-                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
-            ),
-            ours.start_within_a_step(case, run, "Lemma B.2"),
-            ours.explored(room, 1 - 8 * math.exp(-8), "Lemma 3.1"),
+            *xor_network(case),
+            *xor_training(case),
+            wide_for_xor(case),
+            start_within_a_step(case, run, "Lemma B.2"),
+            explored(slack, 1 - 8 * math.exp(-8), "Lemma 3.1"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k, c = ours.half(case), ours.c_eta(case)
+        k, c = half_width(case), c_eta(case)
         most, angle = time_bound(k, c), math.acos((1 - 2 * c) / (1 + c))
         words = (
             f"After at most {math.floor(most)} iterations all four margins are at least 1, and "
@@ -161,11 +184,11 @@ class ConvergenceXOR(Theorem):
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         assert run is not None
         networks = [moment.network for moment in run.moments]
-        q = [ours.XOR_LABELS * ours.outputs(net, ours.XOR_KINDS) for net in networks]
+        q = [XOR_LABELS * outputs_by_kind(net, XOR_KINDS) for net in networks]
         late = lateness(run, [max(1 - float(m.min()), 0.0) for m in q], _most(prediction))
         if late is None:
             return None
-        turned = ours.angles(run.end.W, PATTERNS[own_patterns(run.start)])
+        turned = angles(run.end.W, PATTERNS[own_patterns(run.start)])
         return max(late, float(turned.max()) / prediction.values["angle"] - 1, 0.0)
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
@@ -193,7 +216,7 @@ class ConvergenceXORD(Theorem):
     """
 
     id = "brutzkus2019:thm6.3"
-    source = Source(ours.KEY, "Theorem 6.3")
+    source = Source("brutzkus2019", "Theorem 6.3")
     summary = (
         "A wide convolutional network that learns from diverse XORD points alone (they have all "
         "the patterns their label allows) is right on all others too."
@@ -210,24 +233,24 @@ class ConvergenceXORD(Theorem):
     )
 
     def example(self) -> Case:
-        return ours.xord_case(120, 1 / 410, seed=0)
+        return xord_case(120, 1 / 410, seed=0)
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xord_case(120, 1 / 410, confidence=4.0, seed=0), "hinge"
+        return xord_case(120, 1 / 410, gamma=4.0, seed=0), "hinge"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k, start = ours.half(case), ours.start_of(case, run)
-        room = None if start is None else quarters_room(start)
+        start = planar_start(case, run)
+        slack = None if start is None else quarters_slack(start)
         return (
-            *ours.conv_network(case),
-            *ours.xord_training(case, 1 / 410, 8),
-            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
-            ours.start_within_a_step(case, run, "Lemma E.3"),
-            ours.explored(room, 1 - 16 * math.exp(-8), "Lemma E.2, E.15, E.19"),
+            *conv_network(case),
+            *xord_training(case, 1 / 410, 8),
+            wide_for_xord(case),
+            start_within_a_step(case, run, "Lemma E.3"),
+            explored(slack, 1 - 16 * math.exp(-8), "Lemma E.2, E.15, E.19"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        c, gamma = ours.c_eta(case), ours.confidence(case)
+        c, gamma = c_eta(case), hinge_confidence(case)
         most = 28 * (gamma + 1 + 8 * c) / c
         angle = math.acos((gamma - 1 - 2 * c) / (gamma - 1 + c))
         words = (
@@ -243,22 +266,22 @@ class ConvergenceXORD(Theorem):
         goals = np.array([prediction.values["confidence"], 1.0])
         unmet = []
         for moment in run.moments:
-            q = ours.DIVERSE_LABELS * ours.outputs(moment.network, ours.DIVERSE)
+            q = DIVERSE_LABELS * outputs_by_kind(moment.network, DIVERSE)
             unmet.append(max(float((1 - q / goals).max()), 0.0))
         late = lateness(run, unmet, _most(prediction))
         if late is None:
             return None
-        here = ours.KINDS.sum(axis=1) <= case.data.d // 2
-        errors = ours.wrong(run.end, ours.KINDS[here], ours.KIND_LABELS[here]).mean()
-        own = ours.strongest(run.start.W)
+        here = KINDS.sum(axis=1) <= case.data.d // 2
+        errors = misclassified(run.end, KINDS[here], LABELS[here]).mean()
+        own = nearest_patterns(run.start.W)
         mine = (run.start.a > 0) & (own % 2 == 0)
-        turned = ours.angles(run.end.W[mine], PATTERNS[own[mine]]).max(initial=0.0)
+        turned = angles(run.end.W[mine], PATTERNS[own[mine]]).max(initial=0.0)
         return max(late, float(errors), float(turned) / prediction.values["angle"] - 1, 0.0)
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         """w near p₁ or p₃ at its pattern, the other w zero, u at p₂ or p₄."""
-        start, k = case.start or even_start(case), ours.half(case)
-        own, positive = ours.strongest(start.W), start.a > 0
+        start, k = case.start or even_start(case), half_width(case)
+        own, positive = nearest_patterns(start.W), start.a > 0
         mine = positive & (own % 2 == 0)
         aside = np.where(start.W @ PATTERNS[1] > 0, 1, 3)
         low = 0.5 / k

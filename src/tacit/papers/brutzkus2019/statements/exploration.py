@@ -10,13 +10,25 @@ from typing import final
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.papers.brutzkus2019.statements import _common as ours
-from tacit.theorems.shared_hypotheses import by_slack
+from tacit.papers.brutzkus2019.statements.cases import even_start, half_width, xor_case, xord_case
+from tacit.papers.brutzkus2019.statements.frequencies import (
+    below_bound,
+    ensemble,
+    frequency_sentence,
+)
+from tacit.papers.brutzkus2019.statements.hypotheses import (
+    conv_network,
+    gaussian_start,
+    wide_for_xor,
+    wide_for_xord,
+    xor_network,
+)
+from tacit.papers.brutzkus2019.statements.kinds import nearest_patterns
 from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check
 
 
-def signs_room(start: Network) -> float:
+def signs_slack(start: Network) -> float:
     """How far all |W_0⁺(i)|, |U_0⁺(i)| of XOR are within k/2 ± 2√k, in units of √k."""
     z = start.W @ PATTERNS.T > 0
     counts = [z[start.a > 0].sum(axis=0), z[start.a < 0].sum(axis=0)]
@@ -24,9 +36,9 @@ def signs_room(start: Network) -> float:
     return float(2 - np.abs(np.array(counts) - k / 2).max() / math.sqrt(k))
 
 
-def halves_room(start: Network) -> float:
+def halves_slack(start: Network) -> float:
     """How far |W_0⁺(1) ∪ W_0⁺(3)| and the same of U are within k/2 ± 2√k, in units of √k."""
-    positive = ours.strongest(start.W) % 2 == 0
+    positive = nearest_patterns(start.W) % 2 == 0
     counts = [positive[start.a > 0].sum(), positive[start.a < 0].sum()]
     k = len(start.a) / 2
     return float(2 - np.abs(np.array(counts) - k / 2).max() / math.sqrt(k))
@@ -36,14 +48,6 @@ def within(k: int) -> float:
     """P(|B − k/2| ≤ 2√k) for B the number of heads in k tosses, exactly."""
     far = 2 * math.sqrt(k)
     return sum(math.comb(k, j) for j in range(k + 1) if abs(j - k / 2) <= far) / 2**k
-
-
-def even_start(case: Case) -> Network:
-    """Small neurons that look evenly in all directions."""
-    k = ours.half(case)
-    turn = 2 * np.pi * (np.arange(k) + 0.37) / k
-    W = 0.1 * case.setting.lr * np.column_stack([np.cos(turn), np.sin(turn)])
-    return Network(np.vstack([W, W]), np.repeat([1.0, -1.0], k))
 
 
 @final
@@ -57,29 +61,26 @@ class ExplorationXOR(Theorem):
     """
 
     id = "brutzkus2019:lemma3.1"
-    source = Source(ours.KEY, "Lemma 3.1")
+    source = Source("brutzkus2019", "Lemma 3.1")
     summary = "A wide network begins with about half of its neurons active on each XOR point."
     needs = "ensemble"
     tolerance = 0.0
 
     def example(self) -> Case:
-        return ours.xor_case(25, 0.1)
+        return xor_case(25, 0.1)
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xor_case(16, 0.1), "wide"
+        return xor_case(16, 0.1), "wide"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k = ours.half(case)
         return (
-            *ours.xor_network(case),
-            by_slack(
-                "wide", k - 16, "§3.2", f"k, half of the width, is {k}; more than 16", strict=True
-            ),
-            ours.gaussian(case, "§3.1"),
+            *xor_network(case),
+            wide_for_xor(case),
+            gaussian_start(case, "§3.1"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k, least = ours.half(case), 1 - 8 * math.exp(-8)
+        k, least = half_width(case), 1 - 8 * math.exp(-8)
         low, high = k / 2 - 2 * math.sqrt(k), k / 2 + 2 * math.sqrt(k)
         values = {"probability": least, "exact": within(k) ** 4, "low": low, "high": high}
         words = (
@@ -91,15 +92,15 @@ class ExplorationXOR(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         assert run is not None
-        return ours.frequency(_happened(run, signs_room), prediction.values["probability"])
+        return below_bound(_happened(run, signs_slack), prediction.values["probability"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
-        return ours.ensemble([(even_start(case), even_start(case))] * 10)
+        return ensemble([(even_start(case), even_start(case))] * 10)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
-        events, least = _happened(run, signs_room), prediction.values["probability"]
-        return ours.frequency_words(events, least, "begin with enough neurons on every point")
+        events, least = _happened(run, signs_slack), prediction.values["probability"]
+        return frequency_sentence(events, least, "begin with enough neurons on every point")
 
 
 @final
@@ -114,7 +115,7 @@ class ExplorationXORD(Theorem):
     """
 
     id = "brutzkus2019:lemma6.1"
-    source = Source(ours.KEY, "Lemma 6.1")
+    source = Source("brutzkus2019", "Lemma 6.1")
     summary = (
         "A wide convolutional network begins with about half of its filters near (1, 1) "
         "or (−1, −1)."
@@ -123,22 +124,21 @@ class ExplorationXORD(Theorem):
     tolerance = 0.0
 
     def example(self) -> Case:
-        return ours.xord_case(120, 1 / 410)
+        return xord_case(120, 1 / 410)
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
         return replace(case, setting=replace(case.setting, init="he:0.001")), "gaussian_start"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        k = ours.half(case)
         return (
-            *ours.conv_network(case),
-            by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120"),
-            ours.gaussian(case, "§4"),
+            *conv_network(case),
+            wide_for_xord(case),
+            gaussian_start(case, "§4"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k, least = ours.half(case), 1 - 4 * math.exp(-8)
+        k, least = half_width(case), 1 - 4 * math.exp(-8)
         values = {"probability": least, "exact": within(k) ** 2, "off": 2 * math.sqrt(k)}
         words = (
             f"With probability at least {least:.4f}, at most {2 * math.sqrt(k):.3g} more or fewer "
@@ -149,16 +149,16 @@ class ExplorationXORD(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         assert run is not None
-        return ours.frequency(_happened(run, halves_room), prediction.values["probability"])
+        return below_bound(_happened(run, halves_slack), prediction.values["probability"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
-        return ours.ensemble([(even_start(case), even_start(case))] * 10)
+        return ensemble([(even_start(case), even_start(case))] * 10)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
-        events, least = _happened(run, halves_room), prediction.values["probability"]
-        return ours.frequency_words(events, least, "begin with enough filters in both halves")
+        events, least = _happened(run, halves_slack), prediction.values["probability"]
+        return frequency_sentence(events, least, "begin with enough filters in both halves")
 
 
-def _happened(run: Run, room: Callable[[Network], float]) -> list[bool]:
-    return [room(member.start) >= 0 for member in run.members]
+def _happened(run: Run, slack: Callable[[Network], float]) -> list[bool]:
+    return [slack(member.start) >= 0 for member in run.members]

@@ -9,7 +9,10 @@ import numpy as np
 
 from tacit.data import load
 from tacit.data.xor import PATTERNS, f_star, pattern_sets
-from tacit.papers.brutzkus2019.statements import _common as ours
+from tacit.data.xord_kinds import KINDS, LABELS
+from tacit.papers.brutzkus2019.statements.cases import half_width, xord_case
+from tacit.papers.brutzkus2019.statements.hypotheses import conv_network
+from tacit.papers.brutzkus2019.statements.kinds import misclassified, outputs_by_kind
 from tacit.theorems.shared_hypotheses import two_classes, yes_or_no
 from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset
@@ -65,22 +68,22 @@ class SmallCapacity(Theorem):
     """
 
     id = "brutzkus2019:rem4.1"
-    source = Source(ours.KEY, "Remark 4.1")
+    source = Source("brutzkus2019", "Remark 4.1")
     summary = "However wide, the convolutional network tells at most 15 kinds of XORD points apart."
     needs = "data"
     tolerance = 1e-12
 
     def example(self) -> Case:
-        return ours.xord_case(20, 0.1, data="xord:n=60,d=7")
+        return xord_case(20, 0.1, data="xord:n=60,d=7")
 
     def counterexample(self) -> tuple[Case, str]:
         return replace(self.example(), data=load("linear:n=20,d=4")), "patterns"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return (*ours.conv_network(case), pairs_of_signs(case, "§4"))
+        return (*conv_network(case), pairs_of_signs(case, "§4"))
 
     def predict(self, case: Case) -> Prediction:
-        here = ours.KINDS[ours.KINDS.sum(axis=1) <= case.data.d // 2]
+        here = KINDS[KINDS.sum(axis=1) <= case.data.d // 2]
         found = len(np.unique(pattern_sets(case.data.X), axis=0))
         sharper = int(np.linalg.matrix_rank(features(here)))
         words = (
@@ -100,7 +103,7 @@ class SmallCapacity(Theorem):
             network = Network(rng.standard_normal((8, 2)), np.repeat([1.0, -1.0], 4))
             f = by_patches(network, case.data.X)
             rest = f - basis @ np.linalg.lstsq(basis, f, rcond=None)[0]
-            gap = max(np.abs(f - ours.outputs(network, kinds)).max(), np.abs(rest).max())
+            gap = max(np.abs(f - outputs_by_kind(network, kinds)).max(), np.abs(rest).max())
             worst = max(worst, float(gap) / float(np.abs(network.W).sum()))
         return worst
 
@@ -120,13 +123,13 @@ class TwoOfEach(Theorem):
     """
 
     id = "brutzkus2019:sec4"
-    source = Source(ours.KEY, "§4, Learning Setup")
+    source = Source("brutzkus2019", "§4, Learning Setup")
     summary = "Four filters suffice for every XORD point, two do not."
     needs = "data"
     tolerance = 0.0
 
     def example(self) -> Case:
-        return ours.xord_case(2, 0.1, data="xord:n=40,d=5")
+        return xord_case(2, 0.1, data="xord:n=40,d=5")
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
@@ -136,13 +139,13 @@ class TwoOfEach(Theorem):
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *ours.conv_network(case),
+            *conv_network(case),
             two_classes(case, "§4"),
             labels_of_f(case, "(3)"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        k = ours.half(case)
+        k = half_width(case)
         if k >= 2:
             words = f"A network with k = {k} can have the sign of f* at every point there is."
         else:
@@ -152,12 +155,12 @@ class TwoOfEach(Theorem):
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         """For k ≥ 2 the share of points that the paper's network has wrong, among the data and all
         kinds; for k = 1 whether one of many networks has them all right."""
-        here = ours.KINDS.sum(axis=1) <= case.data.d // 2
-        kinds, labels = ours.KINDS[here], ours.KIND_LABELS[here]
+        here = KINDS.sum(axis=1) <= case.data.d // 2
+        kinds, labels = KINDS[here], LABELS[here]
         if prediction.values["realisable"]:
             network = paper_network()
             mine = case.data.y * by_patches(network, case.data.X) <= 0
-            return float(np.concatenate([mine, ours.wrong(network, kinds, labels)]).mean())
+            return float(np.concatenate([mine, misclassified(network, kinds, labels)]).mean())
         return float(fewest_errors(kinds, labels) == 0)
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:

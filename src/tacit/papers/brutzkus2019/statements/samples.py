@@ -10,17 +10,18 @@ from fractions import Fraction
 from typing import final
 
 from tacit.data.xor import uniform_diversity
-from tacit.papers.brutzkus2019.statements import _common as ours
+from tacit.papers.brutzkus2019.statements.cases import xord_case
 from tacit.papers.brutzkus2019.statements.expressive import labels_of_f
+from tacit.papers.brutzkus2019.statements.hypotheses import NEGLIGIBLE, conv_network
 from tacit.papers.brutzkus2019.statements.small import MISSED
 from tacit.theorems.shared_hypotheses import by_slack, undecided
 from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
 from tacit.values import Check
 from tacit.values.text import count
 
-BIG_FAILS = ours.NEGLIGIBLE + 16 * math.exp(-8)
+BIG_FAILS = NEGLIGIBLE + 16 * math.exp(-8)
 """c + 16e⁻⁸ of Theorem 6.3."""
-SMALL_FAILS = (1 - ours.NEGLIGIBLE) * 33 / 48
+SMALL_FAILS = (1 - NEGLIGIBLE) * 33 / 48
 """Of Theorem 6.4."""
 
 
@@ -106,7 +107,7 @@ class UniformDiversity(Theorem):
     """
 
     id = "brutzkus2019:def4.2"
-    source = Source(ours.KEY, "Definition 4.2")
+    source = Source("brutzkus2019", "Definition 4.2")
     summary = (
         "A uniform XORD point is diverse, which is to have all the patterns its label allows, with "
         "a known probability."
@@ -122,10 +123,10 @@ class UniformDiversity(Theorem):
     )
 
     def example(self) -> Case:
-        return ours.xord_case(20, 0.1, data="xord:n=40,d=7")
+        return xord_case(20, 0.1, data="xord:n=40,d=7")
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xord_case(20, 0.1, data="xord:n=40,d=7,p_plus=0.5"), "uniform"
+        return xord_case(20, 0.1, data="xord:n=40,d=7,p_plus=0.5"), "uniform"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         labels = labels_of_f(case, "(3)")
@@ -170,7 +171,7 @@ class SampleGap(Theorem):
     """
 
     id = "brutzkus2019:thm6.5"
-    source = Source(ours.KEY, "Theorem 6.5")
+    source = Source("brutzkus2019", "Theorem 6.5")
     summary = (
         "Where most XORD points are diverse (have all the patterns their label allows), wide "
         "networks need two samples and small ones many."
@@ -179,14 +180,14 @@ class SampleGap(Theorem):
     tolerance = 1e-9
 
     def example(self) -> Case:
-        return ours.xord_case(2, 1 / 41, data="xord:n=40,d=5,p_plus=0.98,p_minus=0.98")
+        return xord_case(2, 1 / 41, data="xord:n=40,d=5,p_plus=0.98,p_minus=0.98")
 
     def counterexample(self) -> tuple[Case, str]:
         data = "xord:n=40,d=5,p_plus=0.98,p_minus=1.0"
-        return ours.xord_case(2, 1 / 41, data=data), "epsilon"
+        return xord_case(2, 1 / 41, data=data), "epsilon"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        first = (*ours.conv_network(case), labels_of_f(case, "(3)"))
+        first = (*conv_network(case), labels_of_f(case, "(3)"))
         given = _probabilities(case)
         if given is None:
             return (*first, _unknown("delta", "Theorem 6.5"), _unknown("epsilon", "(5)"))

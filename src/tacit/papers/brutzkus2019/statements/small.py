@@ -8,7 +8,29 @@ from typing import final
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.papers.brutzkus2019.statements import _common as ours
+from tacit.papers.brutzkus2019.statements.cases import half_width, xor_case, xord_case
+from tacit.papers.brutzkus2019.statements.frequencies import (
+    below_bound,
+    ensemble,
+    frequency_sentence,
+)
+from tacit.papers.brutzkus2019.statements.hypotheses import (
+    NEGLIGIBLE,
+    ROUNDING,
+    conv_network,
+    hinge_confidence,
+    small_sigma,
+    xor_network,
+    xor_training,
+    xord_training,
+)
+from tacit.papers.brutzkus2019.statements.kinds import (
+    DIVERSE,
+    XOR_KINDS,
+    XOR_LABELS,
+    misclassified,
+    outputs_by_kind,
+)
 from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check
 
@@ -25,9 +47,9 @@ def unexplored(start: Network) -> bool:
 
 def decoyed(end: Network, gamma: float) -> bool:
     """XORD: zero loss on diverse points, but wrong on all points of one of the A_i."""
-    high, low = ours.outputs(end, ours.DIVERSE)
-    fits = high >= gamma - ours.ROUNDING and low <= -1 + ours.ROUNDING
-    return bool(fits and ours.wrong(end, MISSED, MISSED_LABELS).any())
+    high, low = outputs_by_kind(end, DIVERSE)
+    fits = high >= gamma - ROUNDING and low <= -1 + ROUNDING
+    return bool(fits and misclassified(end, MISSED, MISSED_LABELS).any())
 
 
 @final
@@ -42,23 +64,23 @@ class SmallXOR(Theorem):
     """
 
     id = "brutzkus2019:thm3.4"
-    source = Source(ours.KEY, "Theorem 3.4")
+    source = Source("brutzkus2019", "Theorem 3.4")
     summary = "Four neurons could compute XOR, but gradient descent mostly does not find it."
     needs = "ensemble"
     tolerance = 0.0
 
     def example(self) -> Case:
-        return ours.xor_case(2, 0.1)
+        return xor_case(2, 0.1)
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xor_case(3, 0.1), "two_of_each"
+        return xor_case(3, 0.1), "two_of_each"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *ours.xor_network(case),
-            *ours.xor_training(case),
+            *xor_network(case),
+            *xor_training(case),
             two_of_each(case, "§3.3"),
-            ours.small_sigma(case, "§3.1"),
+            small_sigma(case, "§3.1"),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -75,18 +97,18 @@ class SmallXOR(Theorem):
             unexplored(member.start) and not wrong
             for member, wrong in zip(run.members, errs, strict=True)
         )
-        return max(ours.frequency(errs, prediction.values["probability"]), saved / len(errs))
+        return max(below_bound(errs, prediction.values["probability"]), saved / len(errs))
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         """Three networks that have only p₁ and p₂, and one that has all four."""
         sigma, a = case.setting.lr / 100, np.array([1.0, 1.0, -1.0, -1.0])
         poor, rich = (Network(PATTERNS[rows], a) for rows in ([0, 0, 1, 1], [0, 2, 1, 3]))
-        return ours.ensemble([(Network(sigma * n.W, a), n) for n in (poor, poor, poor, rich)])
+        return ensemble([(Network(sigma * n.W, a), n) for n in (poor, poor, poor, rich)])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
         errs = [_errs(member.end) for member in run.members]
-        return ours.frequency_words(errs, prediction.values["probability"], "end with an error")
+        return frequency_sentence(errs, prediction.values["probability"], "end with an error")
 
 
 @final
@@ -101,7 +123,7 @@ class SmallXORD(Theorem):
     """
 
     id = "brutzkus2019:thm6.4"
-    source = Source(ours.KEY, "Theorem 6.4")
+    source = Source("brutzkus2019", "Theorem 6.4")
     summary = (
         "Four filters learn diverse XORD points (with all the patterns their label allows) and "
         "mostly are wrong on others."
@@ -110,49 +132,47 @@ class SmallXORD(Theorem):
     tolerance = 0.0
 
     def example(self) -> Case:
-        return ours.xord_case(2, 1 / 41, confidence=1.0)
+        return xord_case(2, 1 / 41, gamma=1.0)
 
     def counterexample(self) -> tuple[Case, str]:
-        return ours.xord_case(2, 1 / 20, confidence=1.0), "small_step"
+        return xord_case(2, 1 / 20, gamma=1.0), "small_step"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *ours.conv_network(case),
-            *ours.xord_training(case, 1 / 41, 1, "Theorem F.1"),
+            *conv_network(case),
+            *xord_training(case, 1 / 41, 1, "Theorem F.1"),
             two_of_each(case, "§6.2"),
-            ours.small_sigma(case, "Theorem F.1"),
+            small_sigma(case, "Theorem F.1"),
         )
 
     def predict(self, case: Case) -> Prediction:
-        least = (1 - ours.NEGLIGIBLE) * 33 / 48
+        least = (1 - NEGLIGIBLE) * 33 / 48
         words = (
             f"With probability at least {least:.4f} the network fits its training points and is "
             "wrong on all points of one kind: only (1, −1), only (−1, 1), or all patterns but one "
             "of (1, 1) and (−1, −1)."
         )
-        return Prediction(words, {"probability": least, "confidence": ours.confidence(case)})
+        return Prediction(words, {"probability": least, "confidence": hinge_confidence(case)})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         assert run is not None
-        return ours.frequency(_decoyed(run, prediction), prediction.values["probability"])
+        return below_bound(_decoyed(run, prediction), prediction.values["probability"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         """33 networks that have only one positive and one negative pattern, 15 that have all."""
         sigma, a = case.setting.lr / 100, np.array([1.0, 1.0, -1.0, -1.0])
         sizes = np.array([3, 3, 1, 1])[:, None] * prediction.values["confidence"]
         poor, rich = (Network(sizes * PATTERNS[rows], a) for rows in ([0, 0, 1, 1], [0, 2, 1, 3]))
-        return ours.ensemble([(Network(sigma * n.W, a), n) for n in [poor] * 33 + [rich] * 15])
+        return ensemble([(Network(sigma * n.W, a), n) for n in [poor] * 33 + [rich] * 15])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None
         what = "fit their points and miss a kind of point"
-        return ours.frequency_words(
-            _decoyed(run, prediction), prediction.values["probability"], what
-        )
+        return frequency_sentence(_decoyed(run, prediction), prediction.values["probability"], what)
 
 
 def two_of_each(case: Case, place: str) -> Check:
-    k = ours.half(case)
+    k = half_width(case)
     return Check(
         "two_of_each",
         case.setting.width == 4,
@@ -163,7 +183,7 @@ def two_of_each(case: Case, place: str) -> Check:
 
 
 def _errs(network: Network) -> bool:
-    return bool(ours.wrong(network, ours.XOR_KINDS, ours.XOR_LABELS).any())
+    return bool(misclassified(network, XOR_KINDS, XOR_LABELS).any())
 
 
 def _decoyed(run: Run, prediction: Prediction) -> list[bool]:

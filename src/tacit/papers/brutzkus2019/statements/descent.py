@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.papers.brutzkus2019.statements._common import outputs
+from tacit.papers.brutzkus2019.statements.kinds import outputs_by_kind
 from tacit.theorems.theorem import Network
 
 
@@ -21,7 +21,7 @@ def descend(
         W, a = path[-1]
         z = W @ PATTERNS.T
         update = np.zeros_like(W)
-        active = labels * outputs(path[-1], kinds) < goals
+        active = labels * outputs_by_kind(path[-1], kinds) < goals
         for kind, label in zip(kinds[active], labels[active], strict=True):
             winner = np.where(kind, z, -np.inf).argmax(axis=1)
             on = z[np.arange(len(W)), winner] > 0

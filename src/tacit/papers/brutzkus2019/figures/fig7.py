@@ -1,0 +1,25 @@
+"""Figure 7: as Figure 4, with 4×4 filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.papers.brutzkus2019.figures.image_filters import QUICK_IMAGES, Images, compare_filters
+from tacit.papers.brutzkus2019.figures.paper import PAPER
+from tacit.reproduction.artefact import Result, Tell, ours, paper
+
+
+@dataclass(frozen=True)
+class Fig7(Images):
+    filter: int = paper(4, "App. H")
+    n: int = paper(2000, "App. H")
+    sizes: tuple[int, ...] = ours((500, 1000, 2000), "App. H names only 2000")
+
+
+@PAPER.artefact("fig7", "Figure 7, App. H", Fig7, QUICK_IMAGES, images=True)
+def fig7(s: Fig7, tell: Tell) -> Result:
+    """MNIST, 4×4 filters: the same as Figure 4
+
+    With 2,000 training images on the left.
+    """
+    return compare_filters(s, tell)
