@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import BadInput, load
-from tacit.papers.wang2022 import figures as wang2022
-from tacit.papers.wang2022.figures import PAPER
+from tacit.papers.wang2022.figures import PAPER, flows
 
 
 def made(name, **changes):
@@ -99,7 +98,7 @@ def test_the_share_of_missed_margins_is_told():
 def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
     nothing = SimpleNamespace(outcome="undecided", certificate=None)
-    monkeypatch.setattr(wang2022, "find", lambda *given, **more: nothing)
+    monkeypatch.setattr(flows, "find", lambda *given, **more: nothing)
     found = made(name)
     assert all(claim.holds for claim in found.claims)
     assert any("not counted" in words for words in found.departures)

@@ -43,7 +43,7 @@ def test_spikes_are_where_the_data_is_not_spike_free(X):
 def test_cell_extremes_against_many_directions(X):
     lam = np.array([0.6, -1.3])
     U = r.on_circle(np.linspace(-np.pi, np.pi, 40_001))
-    sides, values = X @ U.T > 0, r.seen(X, U) @ lam
+    sides, values = X @ U.T > 0, r.rectified_image(X, U) @ lam
     found = iter(r.cell_extremes(X, lam))
     for cell in ([True, True], [True, False], [False, True]):
         mine = values[(sides.T == cell).all(axis=1)]
@@ -51,4 +51,6 @@ def test_cell_extremes_against_many_directions(X):
         assert top.largest and not bottom.largest
         assert top.value == pytest.approx(max(mine.max(), 0), abs=1e-3)
         assert bottom.value == pytest.approx(min(mine.min(), 0), abs=1e-3)
-        assert top.value == pytest.approx(float(r.seen(X, top.u[None])[0] @ lam), abs=1e-9)
+        assert top.value == pytest.approx(
+            float(r.rectified_image(X, top.u[None])[0] @ lam), abs=1e-9
+        )

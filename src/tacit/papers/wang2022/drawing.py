@@ -70,13 +70,13 @@ def stars(ax: Axes, points: np.ndarray, signs: np.ndarray) -> None:
             ax.plot(*some.T, "*", c=colour, ms=17, mec="black", mew=0.7, zorder=6, label=label)
 
 
-def circle(ax: Axes, walls: np.ndarray) -> None:
-    """All directions, and the lines w·x = 0 on which cells meet (rows: unit vectors along them)."""
+def circle(ax: Axes, hyperplanes: np.ndarray) -> None:
+    """All directions, and the activation hyperplanes w·x = 0 (rows: unit vectors along them)."""
     angle = np.linspace(0, 2 * np.pi, 361)
     ax.plot(np.cos(angle), np.sin(angle), c="0.8", lw=0.8)
-    for k, wall in enumerate(walls):
+    for k, line in enumerate(hyperplanes):
         name = "cone boundary" if k == 0 else None
-        ax.plot(*np.outer([-1.15, 1.15], wall).T, c="0.35", lw=1, ls="--", label=name)
+        ax.plot(*np.outer([-1.15, 1.15], line).T, c="0.35", lw=1, ls="--", label=name)
     _square(ax, "w₁ / ‖w‖", "w₂ / ‖w‖")
 
 

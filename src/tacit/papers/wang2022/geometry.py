@@ -30,7 +30,8 @@ TOLERANCE = 1e-12
 MOST_RAYS = 20
 """Rays among which the smallest angle is looked for, those with the smallest partial cosines."""
 MOST_STEPS = 50
-"""Of the search from one ray. With up to three rays one step from each finds the angle for sure."""
+"""Steps of the search from one ray. With up to three rays one step from each finds the angle for
+sure."""
 
 
 @predicate("spike_free", "wang2022 Definition 2")
@@ -85,22 +86,26 @@ def _by_angle(dual: np.ndarray, rows: np.ndarray, rounding: float) -> Finding:
     if slack >= -TOLERANCE and (lowest > 8 * rounding or error <= 2 * TOLERANCE):
         return Finding(True, slack, f"{note}; holds up to {TOLERANCE:g}", error)
     if slack < -error:
-        found = "the longest z found" if len(dual) > 3 else "the longest z"
-        return Finding(False, slack, f"{note}; {found} has length {1 / max(sine, EPS):.4g}", error)
+        longest = "the longest z found" if len(dual) > 3 else "the longest z"
+        length = f"{longest} has length {1 / max(sine, EPS):.4g}"
+        return Finding(False, slack, f"{note}; {length}", error)
     return Finding(None, slack, f"{note}: within rounding", error)
 
 
 def _smallest_sine(dual: np.ndarray, start: int) -> float:
-    """Of the angle between two sums with weights ≥ 0 over different rows, one at first one row."""
+    """The sine of the smallest angle found between two sums of different rows, weights ≥ 0.
+
+    The search begins with the row `start` as one of the sums.
+    """
     near, used, sine = dual[start], np.array([start]), 1.0
     for _ in range(MOST_STEPS):
         free = np.setdiff1d(np.arange(len(dual)), used)
         # What the nearest sum of free rows leaves of `near`: the best direction where these are
         # inactive and `near` is active.
         signs = np.where(np.arange(len(free) + 1) == 0, 1.0, -1.0)
-        rest, walls = best_in_cell(np.vstack([near, dual[free]]), signs, 0.0, signs)
+        rest, tight = best_in_cell(np.vstack([near, dual[free]]), signs, 0.0, signs)
         lower = float(np.linalg.norm(rest) / np.linalg.norm(near))
-        if len(walls) == 0 or lower > sine * (1 - 1e-9):
+        if len(tight) == 0 or lower > sine * (1 - 1e-9):
             return min(sine, lower)
-        near, used, sine = near - rest, free[walls - 1], lower
+        near, used, sine = near - rest, free[tight - 1], lower
     return sine

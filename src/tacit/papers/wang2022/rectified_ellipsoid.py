@@ -20,17 +20,17 @@ class Extreme(NamedTuple):
 
 
 def on_circle(angles: np.ndarray) -> np.ndarray:
-    """Unit vectors, rows."""
+    """The unit vectors at these angles, one in each row."""
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def walls(X: np.ndarray) -> np.ndarray:
-    """The unit vectors with u·x_i = 0: one for each point, then their opposites."""
+def hyperplane_directions(X: np.ndarray) -> np.ndarray:
+    """Unit vectors along the activation hyperplanes u·x_i = 0: one each, then their opposites."""
     across = X[:, ::-1] * [1, -1] / np.linalg.norm(X, axis=1)[:, None]
     return np.vstack([across, -across])
 
 
-def seen(X: np.ndarray, U: np.ndarray) -> np.ndarray:
+def rectified_image(X: np.ndarray, U: np.ndarray) -> np.ndarray:
     """(Xu)₊ for rows u."""
     return np.maximum(U @ X.T, 0)
 
@@ -48,17 +48,20 @@ def gauge(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
 def spikes(X: np.ndarray) -> list[np.ndarray]:
     """The parts of the axes that are in Q and not in the ellipsoid {Xu}: their two ends."""
     tips, ends = 1 / gauge(X, np.eye(2)), 1 / np.linalg.norm(np.linalg.inv(X), axis=0)
-    found = zip(ends, tips, np.eye(2), strict=True)
-    return [np.outer([end, tip], axis) for end, tip, axis in found if tip > end * (1 + 1e-9)]
+    axes = zip(ends, tips, np.eye(2), strict=True)
+    return [np.outer([end, tip], axis) for end, tip, axis in axes if tip > end * (1 + 1e-9)]
 
 
 def support(X: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """max λᵀ(Xu)₊ over the unit disc, for rows λ: at a wall or at the gradient of a cell."""
-    best = (L @ seen(X, walls(X)).T).max(axis=1, initial=0.0)
+    """max λᵀ(Xu)₊ over the unit disc, for rows λ.
+
+    It is attained on an activation hyperplane or at the gradient of a cell.
+    """
+    best = (L @ rectified_image(X, hyperplane_directions(X)).T).max(axis=1, initial=0.0)
     for mask in ([1, 1], [1, 0], [0, 1]):
         G = (L * mask) @ X
         size = np.maximum(np.linalg.norm(G, axis=1), 1e-300)
-        best = np.maximum(best, (L * seen(X, G)).sum(axis=1) / size)
+        best = np.maximum(best, (L * rectified_image(X, G)).sum(axis=1) / size)
     return best
 
 
@@ -68,23 +71,24 @@ def polar_radius(X: np.ndarray, E: np.ndarray) -> np.ndarray:
 
 
 def largest_by_force(X: np.ndarray, L: np.ndarray, count: int) -> np.ndarray:
-    """max |λᵀ(Xu)₊| for rows λ over `count` directions and the walls; a check of `support`.
+    """max |λᵀ(Xu)₊| for rows λ, over `count` directions and the hyperplanes: checks `support`.
 
     Where it is largest between two directions, π/count or less from one, (π/count)²/2 is missed.
     """
-    Z = seen(X, np.vstack([on_circle(np.linspace(-np.pi, np.pi, count)), walls(X)])).T
+    U = np.vstack([on_circle(np.linspace(-np.pi, np.pi, count)), hyperplane_directions(X)])
+    Z = rectified_image(X, U).T
     return np.array([np.abs(row @ Z).max() for row in L])
 
 
 def cell_extremes(X: np.ndarray, lam: np.ndarray) -> list[Extreme]:
-    """Largest and smallest λᵀDXu, ‖u‖ ≤ 1, (2D − I)Xu ≥ 0, of each cell that sees a point."""
-    found = []
+    """Largest and smallest λᵀDXu, ‖u‖ ≤ 1, (2D − I)Xu ≥ 0, of each cell with an active point."""
+    extremes = []
     for sides in np.array([[1, 1], [1, -1], [-1, 1]]):
         g = (lam * (sides > 0)) @ X
         top = g / max(float(np.linalg.norm(g)), 1e-300)
-        possible = np.vstack([np.zeros(2), walls(X), top, -top])
+        possible = np.vstack([np.zeros(2), hyperplane_directions(X), top, -top])
         inside = possible[((possible @ X.T) * sides >= -1e-12).all(axis=1)]
         values = inside @ g
         for k, largest in ((values.argmax(), True), (values.argmin(), False)):
-            found.append(Extreme(inside[k], float(values[k]), largest))
-    return found
+            extremes.append(Extreme(inside[k], float(values[k]), largest))
+    return extremes
