@@ -8,8 +8,8 @@ from tacit.data.xord_kinds import LABELS, POINTS, kind_probabilities
 from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.fig1 import one_choice_for_all, same_share
 from tacit.papers.brutzkus2019.figures.image_filters import draw_and_judge, train_images
-from tacit.papers.brutzkus2019.figures.paper import network_seeds
 from tacit.papers.brutzkus2019.figures.plane_networks import train_decoy
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.papers.brutzkus2019.figures.xord_runs import train_xord
 from tacit.papers.brutzkus2019.statements.descent import descend
 from tacit.papers.brutzkus2019.statements.kinds import DIVERSE, DIVERSE_LABELS

@@ -6,19 +6,18 @@ kinds of points. With one point of each kind the test error of a network is comp
 any d and any distribution.
 """
 
-from tacit.papers.brutzkus2019.figures import (
-    fig1,
-    fig2,
-    fig3,
-    fig4,
-    fig5,
-    fig6,
-    fig7,
-    fig8,
-    thm34,
-    thm64,
-)
-from tacit.papers.brutzkus2019.figures.paper import PAPER
+from tacit.reproduction.artefact import Paper
 
-__all__ = ["PAPER", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8"]
-__all__ += ["thm34", "thm64"]
+PAPER = Paper(
+    "brutzkus2019",
+    fig1="fig1",
+    fig2="fig2",
+    fig3="fig3",
+    fig4="fig4",
+    fig5="fig5",
+    fig6="fig6",
+    fig7="fig7",
+    fig8="fig8",
+    thm34="thm34",
+    thm64="thm64",
+)

@@ -8,13 +8,13 @@ import numpy as np
 
 from tacit.data import load
 from tacit.papers.brutzkus2019.figures.intervals import share
-from tacit.papers.brutzkus2019.figures.paper import network_seeds
 from tacit.papers.brutzkus2019.figures.plane_networks import (
     DecoyEnds,
     draw_before_and_after,
     small_is_decoyed,
     train_decoy,
 )
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.reproduction.artefact import Claim, Settings, Tell, ours, paper
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from scipy.stats import fisher_exact
 
 from tacit.data.xord_kinds import OTHERS
+from tacit.papers.brutzkus2019.drawing import curves
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.intervals import mean_errors, share, shares
-from tacit.papers.brutzkus2019.figures.paper import PAPER
 from tacit.papers.brutzkus2019.figures.xord_runs import (
     EXACT,
     PAPER_FITS,
@@ -21,7 +23,7 @@ from tacit.papers.brutzkus2019.figures.xord_runs import (
     train_xord,
 )
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, ours
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours
 from tacit.reproduction.claims import true
 
 
@@ -45,8 +47,6 @@ Agreement = dict[str, dict[int, bool]]
 
 def agrees(channels: Sequence[int], fits: np.ndarray) -> bool:
     """Whether these runs and the paper's may have one probability: Fisher's exact test at 1%."""
-    from scipy.stats import fisher_exact
-
     ours, theirs = int(fits.sum()), sum(PAPER_FITS.get(c, 0) for c in channels)
     table = [[ours, len(fits) - ours], [theirs, PAPER_RUNS * len(channels) - theirs]]
     return float(fisher_exact(table).pvalue) >= 0.01
@@ -98,7 +98,7 @@ def paper_shares(channels: Sequence[int]) -> np.ndarray:
 
 
 @PAPER.artefact("fig1", "Figure 1, App. A", Fig1, {**QUICK_XORD, **QUICK})
-def fig1(s: Fig1, tell: Tell) -> Result:
+def fig1(s: Fig1, tell: Tell) -> Exhibit:
     """More channels generalise better on XORD
 
     On the left, the average test error over the number of channels, of all runs and of those that
@@ -113,8 +113,6 @@ def fig1(s: Fig1, tell: Tell) -> Result:
     positive pattern (as in the example after Theorem 6.5), `both_positive` one negative pattern.
     d and γ hardly matter, the distribution matters much.
     """
-    from tacit.papers.brutzkus2019.drawing import curves
-
     main = [train_xord(s, c, s.gamma, s.d, s.others, s.runs, tell) for c in s.channels]
     choices = [(s.others, s.d, gamma) for gamma in (s.gamma, *s.spread_gamma)]
     choices += [(s.others, d, s.gamma) for d in s.spread_d]
@@ -158,4 +156,4 @@ def fig1(s: Fig1, tell: Tell) -> Result:
     data = {"channels": np.array(s.channels), "test_error": all_runs, "fits": fits}
     data |= {"test_error_of_fitting": fitting, "spread_channels": np.array(s.spread_channels)}
     data |= {"spread": np.array([*by_choice.values()]), "spread_choices": np.array(list(spread))}
-    return Result(claims, figure, data, (EXACT,))
+    return Exhibit(claims, figure, data, (EXACT,))

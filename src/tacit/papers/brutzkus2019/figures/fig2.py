@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.data import load
-from tacit.papers.brutzkus2019.figures.paper import PAPER, network_seeds
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.plane_networks import (
     draw_before_and_after,
     small_xor_fails,
@@ -13,8 +13,9 @@ from tacit.papers.brutzkus2019.figures.plane_networks import (
     turned_from_own_point,
     widest_angle,
 )
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most
 
 
@@ -29,7 +30,7 @@ class Fig2(Settings):
 
 
 @PAPER.artefact("fig2", "Figure 2, §3.4", Fig2, {"runs": 300})
-def fig2(s: Fig2, tell: Tell) -> Result:
+def fig2(s: Fig2, tell: Tell) -> Exhibit:
     """XOR: a wide network explores and clusters, a small one misses points
 
     The filters w (blue) and u (red) of a wide network on the left, at the start and at the end;
@@ -57,4 +58,4 @@ def fig2(s: Fig2, tell: Tell) -> Result:
         small_xor_fails(s.small_k, errs),
     )
     arrays = {"large": wide.weights["W"][:, 0], "small": small.weights["W"][:, shown], "errs": errs}
-    return Result(claims, figure, arrays)
+    return Exhibit(claims, figure, arrays)

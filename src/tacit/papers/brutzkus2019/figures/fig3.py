@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.decoy_pair import (
     QUICK_DECOY,
     Decoy,
     draw_and_judge,
     train_pair,
 )
-from tacit.papers.brutzkus2019.figures.paper import PAPER
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Result, Tell
+from tacit.reproduction.artefact import Exhibit, Tell
 
 
 @PAPER.artefact("fig3", "Figure 3, §5", Decoy, QUICK_DECOY)
-def fig3(s: Decoy, tell: Tell) -> Result:
+def fig3(s: Decoy, tell: Tell) -> Exhibit:
     """XORD on a decoy set: both networks fit it, only the wide one learns f*
 
     Six positive and six negative points, all diverse: one positive and one negative pattern are
@@ -26,4 +26,4 @@ def fig3(s: Decoy, tell: Tell) -> Result:
     large, small = train_pair(s, "xord_decoy", s.gamma, tell)
     figure, (panels,) = new_figure(1, 4, size=(16, 4.5))
     claims, arrays = draw_and_judge(s, large, small, panels)
-    return Result(claims, figure, arrays)
+    return Exhibit(claims, figure, arrays)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.papers.brutzkus2019.drawing import curves
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.intervals import mean_errors
-from tacit.papers.brutzkus2019.figures.paper import PAPER
 from tacit.papers.brutzkus2019.figures.xord_runs import EXACT, QUICK_XORD, Xord, train_xord
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, paper
 from tacit.reproduction.claims import at_most, mean_interval
 
 
@@ -20,15 +21,13 @@ class Fig5(Xord):
 
 
 @PAPER.artefact("fig5", "Figure 5, App. C.2", Fig5, {**QUICK_XORD, "channels": (8, 20)})
-def fig5(s: Fig5, tell: Tell) -> Result:
+def fig5(s: Fig5, tell: Tell) -> Exhibit:
     """A higher confidence of the hinge loss generalises better
 
     The average test error over the number of channels, for each confidence γ of the positive
     points in (4); bars are 99% intervals. Runs of one number of channels have the same training
     sets and initial weights for every γ, so their differences are compared run by run.
     """
-    from tacit.papers.brutzkus2019.drawing import curves
-
     rest = (s.d, s.others, s.runs, tell)
     errors = np.array(
         [[train_xord(s, c, g, *rest).test_error for c in s.channels] for g in s.gammas]
@@ -48,4 +47,4 @@ def fig5(s: Fig5, tell: Tell) -> Result:
         at_most("worse", f"numbers of channels at which γ = {high:g} is worse (99%)", worse, 0),
     )
     data = {"channels": np.array(s.channels), "gammas": np.array(s.gammas), "test_error": errors}
-    return Result(claims, figure, data, (EXACT,))
+    return Exhibit(claims, figure, data, (EXACT,))

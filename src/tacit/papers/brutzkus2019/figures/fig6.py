@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.papers.brutzkus2019.drawing import curves
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.decoy_pair import (
     QUICK_DECOY,
     Decoy,
@@ -13,9 +15,8 @@ from tacit.papers.brutzkus2019.figures.decoy_pair import (
     train_pair,
 )
 from tacit.papers.brutzkus2019.figures.intervals import shares
-from tacit.papers.brutzkus2019.figures.paper import PAPER
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Result, Tell, ours
+from tacit.reproduction.artefact import Exhibit, Tell, ours
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ NOT_DIVERSE = (
 @PAPER.artefact(
     "fig6", "Figure 6, App. D", Fig6, {**QUICK_DECOY, "runs": 100, "gammas": (1.0, 8.0)}
 )
-def fig6(s: Fig6, tell: Tell) -> Result:
+def fig6(s: Fig6, tell: Tell) -> Exhibit:
     """XORD on a decoy set with a negative point that is not diverse
 
     As Figure 3, but the last negative point has only the pattern (1, −1), which a network must
@@ -44,8 +45,6 @@ def fig6(s: Fig6, tell: Tell) -> Result:
     networks miss a positive pattern, with a large γ the negative pattern that the last point
     does not have; in between most of them learn f*, and small networks mostly do not for any γ.
     """
-    from tacit.papers.brutzkus2019.drawing import curves
-
     gammas = sorted({*s.gammas, s.gamma})
     pairs = {gamma: train_pair(s, "xord_appD", gamma, tell) for gamma in gammas}
     figure, (panels,) = new_figure(1, 5, size=(20, 4.5))
@@ -58,4 +57,4 @@ def fig6(s: Fig6, tell: Tell) -> Result:
     }
     curves(panels[4], gammas, rows, "(e) networks that fit and learn f*", ("γ", "share"))
     arrays |= {"gammas": np.array(gammas), "learned": np.array([*rows.values()])}
-    return Result((*claims, often), figure, arrays)
+    return Exhibit((*claims, often), figure, arrays)

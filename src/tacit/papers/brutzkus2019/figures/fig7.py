@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.image_filters import QUICK_IMAGES, Images, compare_filters
-from tacit.papers.brutzkus2019.figures.paper import PAPER
-from tacit.reproduction.artefact import Result, Tell, ours, paper
+from tacit.reproduction.artefact import Exhibit, Tell, ours, paper
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Fig7(Images):
 
 
 @PAPER.artefact("fig7", "Figure 7, App. H", Fig7, QUICK_IMAGES, images=True)
-def fig7(s: Fig7, tell: Tell) -> Result:
+def fig7(s: Fig7, tell: Tell) -> Exhibit:
     """MNIST, 4×4 filters: the same as Figure 4
 
     With 2,000 training images on the left.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.fig7 import Fig7
 from tacit.papers.brutzkus2019.figures.image_filters import QUICK_IMAGES, compare_filters
-from tacit.papers.brutzkus2019.figures.paper import PAPER
-from tacit.reproduction.artefact import Result, Tell, paper
+from tacit.reproduction.artefact import Exhibit, Tell, paper
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ QUICK = {**QUICK_IMAGES, "n": 200, "sizes": (200,), "channels": 30, "epochs": 20
 
 
 @PAPER.artefact("fig8", "Figure 8, App. H", Fig8, QUICK, images=True)
-def fig8(s: Fig8, tell: Tell) -> Result:
+def fig8(s: Fig8, tell: Tell) -> Exhibit:
     """MNIST, 7×7 filters: the same as Figure 4
 
     With 2,000 training images on the left.

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import ks_2samp
 
 from tacit.data import load
+from tacit.data.clusters import cluster_centres
+from tacit.models import parse_model
+from tacit.papers.brutzkus2019.drawing import curves, histograms
 from tacit.papers.brutzkus2019.figures.intervals import mean_errors
-from tacit.papers.brutzkus2019.figures.paper import network_seeds
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most
+from tacit.training import Many, train_many
+from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
-
-if TYPE_CHECKING:
-    from tacit.training import Many
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,8 @@ OPEN = (
 STAND_IN = "MNIST is not here: the digits of scikit-learn, 8 × 8 pixels, stand in"
 
 
-def compare_filters(s: Images, tell: Tell) -> Result:
+def compare_filters(s: Images, tell: Tell) -> Exhibit:
     """Train the large network and the small ones at every size, and compare them."""
-    from tacit.data.clusters import cluster_centres
-
     if len(s.rates) != len(s.sigmas):
         raise BadInput(f"{len(s.rates)} rates and {len(s.sigmas)} sigmas; they must be pairs")
     angles: dict[str, np.ndarray] = {}
@@ -90,10 +90,8 @@ def draw_and_judge(
     rows: dict[str, np.ndarray],
     angles: dict[str, np.ndarray],
     departures: tuple[str, ...],
-) -> Result:
+) -> Exhibit:
     """The picture and the claims, from test errors (%) at each size and the filters' angles."""
-    from tacit.papers.brutzkus2019.drawing import curves, histograms
-
     figure, ((left, right),) = new_figure(1, 2, size=(12, 4.6))
     title = f"(a) {s.channels} filters of {s.filter}×{s.filter}, {s.n} images"
     medians = {name: float(np.median(degrees)) for name, degrees in angles.items()}
@@ -108,13 +106,11 @@ def draw_and_judge(
     if STAND_IN in departures:  # the paper speaks of MNIST
         claims = tuple(c if c.holds or c.finding else replace(c, finding=STAND_IN) for c in claims)
     out = {"sizes": np.array(s.sizes), **rows, **{f"angles_{k}": v for k, v in angles.items()}}
-    return Result(claims, figure, out, departures)
+    return Exhibit(claims, figure, out, departures)
 
 
 def _angle_claims(angles: dict[str, np.ndarray], medians: dict[str, float]) -> tuple[Claim, ...]:
     """Panel (a): trained filters are closer to their centres than random ones."""
-    from scipy.stats import ks_2samp
-
     text = "median angle in degrees of a trained filter to its centre, against random filters"
     same = "probability of such a difference if both angles had one distribution (KS test)"
     p = float(ks_2samp(angles["trained"], angles["random"]).pvalue)
@@ -169,10 +165,6 @@ def train_images(
     filters: np.ndarray | None = None,
 ) -> Many:
     """Adam on the cross-entropy, in float32; `filters`, where given, are kept as they are."""
-    from tacit.models import parse_model
-    from tacit.training import train_many
-    from tacit.training.initialisations import initial_weights
-
     model = f"image_cnn:{s.filter}:{math.isqrt(data.d)}:10"
     setting = Setting(
         model=model if filters is None else f"{model}:0",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.data import load
 from tacit.data.xor import PATTERNS, POSITIVE
 from tacit.data.xord_kinds import DECOYS, LABELS, POINTS
+from tacit.papers.brutzkus2019.drawing import filters
+from tacit.papers.brutzkus2019.statements.kinds import angles
+from tacit.papers.brutzkus2019.statements.samples import SMALL_FAILS
 from tacit.reproduction.artefact import Claim
 from tacit.reproduction.claims import probability_at_least
+from tacit.training import Many, train_many
+from tacit.training.stopping import OUTCOMES, REACHED_LOSS
 from tacit.values import Dataset, Setting
-
-if TYPE_CHECKING:
-    from tacit.training import Many
 
 
 class DecoyEnds(NamedTuple):
@@ -73,8 +75,6 @@ def _train(
 
     The weights at the start and at the end are kept.
     """
-    from tacit.training import train_many
-
     k = setting.width / 2
     sigma = sigma_share * setting.lr / (16 * math.sqrt(k))
     stop = ("loss:1e-300", "no_improvement:500")
@@ -84,15 +84,11 @@ def _train(
 
 def loss_is_zero(many: Many) -> np.ndarray:
     """Whether the loss of each network became zero."""
-    from tacit.training.stopping import OUTCOMES, REACHED_LOSS
-
     return np.array([outcome == OUTCOMES[REACHED_LOSS] for outcome in many.outcomes])
 
 
 def draw_before_and_after(panels: np.ndarray, letters: str, many: Many, i: int, end: str) -> None:
     """Two panels: the filters of one network at t = 0 and at the end."""
-    from tacit.papers.brutzkus2019.drawing import filters
-
     moments = ("t = 0", f"t = {many.epochs[i]}: {end}")
     for ax, letter, t, when in zip(panels, letters, (0, -1), moments, strict=True):
         weights = many.member(i, t)
@@ -109,8 +105,6 @@ def small_xor_fails(k: int, errs: np.ndarray) -> Claim:
 
 def small_is_decoyed(k: int, ends: DecoyEnds) -> Claim:
     """Theorem 6.4."""
-    from tacit.papers.brutzkus2019.statements.samples import SMALL_FAILS
-
     text = f"networks of k = {k} fit all points and have not learned f* (Theorem 6.4)"
     fails, runs = int(ends.decoyed.sum()), len(ends.fits)
     return probability_at_least("probability", text, fails, runs, SMALL_FAILS)
@@ -138,6 +132,5 @@ def turned_from_positive(many: Many) -> np.ndarray:
 
 
 def _degrees(W: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    from tacit.papers.brutzkus2019.statements.kinds import angles
 
     return np.degrees(angles(W, towards))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.data import load
+from tacit.papers.brutzkus2019.drawing import curves, histograms
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.intervals import shares
-from tacit.papers.brutzkus2019.figures.paper import PAPER, network_seeds
 from tacit.papers.brutzkus2019.figures.plane_networks import (
     loss_is_zero,
     small_xor_fails,
@@ -17,9 +18,13 @@ from tacit.papers.brutzkus2019.figures.plane_networks import (
     turned_from_own_point,
     widest_angle,
 )
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
+from tacit.papers.brutzkus2019.statements.convergence import time_bound
+from tacit.papers.brutzkus2019.statements.small import unexplored
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, probability_at_least
+from tacit.theorems.theorem import Network
 from tacit.values import BadInput
 
 
@@ -39,7 +44,7 @@ NO_C_ETA = (
 
 
 @PAPER.artefact("thm34", "Theorem 3.3 and 3.4, §3", Thm34, {"runs": 400, "ks": (4, 8)})
-def thm34(s: Thm34, tell: Tell) -> Result:
+def thm34(s: Thm34, tell: Tell) -> Exhibit:
     """How likely gradient descent learns XOR, by the number of neurons
 
     On the left, the share of networks that end right on all four points, with 99% intervals, and
@@ -47,11 +52,6 @@ def thm34(s: Thm34, tell: Tell) -> Result:
     (1 − 2^(1−k))². For k = 2 that is ¼, so 0.75 in Theorem 3.4 is exact. On the right, the
     iterations that the widest networks need, with the printed bound and the corrected one.
     """
-    from tacit.papers.brutzkus2019.drawing import curves, histograms
-    from tacit.papers.brutzkus2019.statements.convergence import time_bound
-    from tacit.papers.brutzkus2019.statements.small import unexplored
-    from tacit.theorems.theorem import Network
-
     k, c, root = s.large_k, s.c_eta, math.sqrt(s.large_k)
     if k <= 16:
         raise BadInput(f"large_k = {k}: Theorem 3.3 asks for more than 16")
@@ -94,4 +94,4 @@ def thm34(s: Thm34, tell: Tell) -> Result:
         at_most("clustered", angle, turned, widest_angle(1, c)),
     )
     data = {"k": np.array(ks), "learned": rows["trained"], "predicted": predicted[:, 0]}
-    return Result(claims, figure, {**data, "iterations": wide.epochs})
+    return Exhibit(claims, figure, {**data, "iterations": wide.epochs})

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.data import load
+from tacit.papers.brutzkus2019.drawing import curves, histograms
+from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.intervals import shares
-from tacit.papers.brutzkus2019.figures.paper import PAPER, network_seeds
 from tacit.papers.brutzkus2019.figures.plane_networks import (
     DecoyEnds,
     small_is_decoyed,
@@ -16,8 +17,10 @@ from tacit.papers.brutzkus2019.figures.plane_networks import (
     turned_from_positive,
     widest_angle,
 )
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
+from tacit.papers.brutzkus2019.statements.samples import BIG_FAILS, SMALL_FAILS
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, probability_at_least
 
 
@@ -37,7 +40,7 @@ QUICK = {"runs": 400, "ks": (4, 12), "large_runs": 20, "large_c_eta": 1 / 41}
 
 
 @PAPER.artefact("thm64", "Theorem 6.3 and 6.4, §6", Thm64, QUICK)
-def thm64(s: Thm64, tell: Tell) -> Result:
+def thm64(s: Thm64, tell: Tell) -> Exhibit:
     """How likely gradient descent learns f* from diverse points alone, by the number of filters
 
     On the left, the shares of networks that fit diverse points, that learn f*, and that fit but
@@ -45,9 +48,6 @@ def thm64(s: Thm64, tell: Tell) -> Result:
     the large network that began near a positive pattern and that pattern, and the bound of
     Theorem 6.3.
     """
-    from tacit.papers.brutzkus2019.drawing import curves, histograms
-    from tacit.papers.brutzkus2019.statements.samples import BIG_FAILS, SMALL_FAILS
-
     decoy = load("xord_decoy")
 
     def train(k: int, c_eta: float, runs: int) -> DecoyEnds:
@@ -88,4 +88,4 @@ def thm64(s: Thm64, tell: Tell) -> Result:
     )
     data = {name.replace(" ", "_").replace("*", ""): row for name, row in rows.items()}
     data |= {"k": np.array([*ends]), "angles": turned, "iterations": taken}
-    return Result(claims, figure, data)
+    return Exhibit(claims, figure, data)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.data.xord_kinds import LABELS, POINTS, kind_probabilities
-from tacit.papers.brutzkus2019.figures.paper import network_seeds
+from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.reproduction.artefact import Settings, Tell, ours, paper
+from tacit.training import train_many
 from tacit.values import Dataset, Setting
 
 PAPER_FITS = {4: 62, 6: 79, 8: 94, 20: 100, 50: 100, 100: 100, 200: 100}
@@ -48,8 +49,6 @@ def train_xord(
     s: Xord, c: int, gamma: float, d: int, others: str, runs: int, tell: Tell
 ) -> XordEnds:
     """App. A: each run has a new training set and new weights; the last iteration counts."""
-    from tacit.training import train_many
-
     tell(f"{c} channels, γ = {gamma:g}, d = {d}, others {others}: {runs} runs")
     p = kind_probabilities(d, s.p_plus, s.p_minus, others)
     rng = np.random.default_rng([s.seed, c])

@@ -1,12 +1,10 @@
-"""The paper that the figures of this folder register with, and how they draw their seeds."""
+"""Seeds of many networks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.reproduction.artefact import Paper, Settings
-
-PAPER = Paper("brutzkus2019")
+from tacit.reproduction.artefact import Settings
 
 
 def network_seeds(s: Settings, number: int) -> list[int]:
