@@ -22,7 +22,7 @@ from tacit import Dataset, Setting
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer
 from tacit.training import train_many
-from tacit.training.backends import cuda as fused
+from tacit.training.backends import cuda
 from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 
@@ -97,7 +97,7 @@ def compare(runs: int = RUNS, steps: int = STEPS) -> str:
 
     versions = {"straightforward, batched einsum": peer}
     begun = time.perf_counter()
-    step = fused.kernel(parse_descent(SETTING, N), N, D, M)
+    step = cuda.kernel(parse_descent(SETTING, N), N, D, M)
     compiled = time.perf_counter() - begun
     if step is not None:
         which, numbers = jnp.arange(runs, dtype=jnp.int32), jnp.array([SETTING.lr, float(steps)])
@@ -145,7 +145,7 @@ def on_processor(data: Sequence[Dataset], steps: int) -> dict[str, np.ndarray]:
     """The same training on the processor."""
     with jax.default_device(jax.devices("cpu")[0]):
         setting = replace(SETTING, stop=("log10_loss:-1e9",))  # never reached: keeps the kernel out
-        return train_many(setting, data, steps, range(len(data)), lanes=False).last
+        return train_many(setting, data, steps, range(len(data)), batched=False).last
 
 
 def section(say: Callable[[str], None]) -> str:

@@ -15,9 +15,10 @@ import numpy as np
 
 from tacit import Dataset, Setting
 from tacit.models import parse_activation, parse_model
-from tacit.training import rules as descent
-from tacit.training.backends import blocks as blocked
+from tacit.training import orders as sgd_orders
+from tacit.training.backends import blocks
 from tacit.training.initialisations import initial_weights
+from tacit.training.rules import parse_descent
 
 SOURCE = Path(__file__).with_name("kernels.c")
 FLAGS = ("-O3", "-march=native")
@@ -47,9 +48,8 @@ def compiled(lanes: int = 8) -> ctypes.CDLL:
 
 def orders(seeds: Sequence[int], epochs: int, n: int) -> np.ndarray:
     """The orders of the examples that `train_many` has: seeds × epochs × n."""
-    many = descent._at_once(n)
-    chapters = range(-(-epochs // many))
-    drawn = [np.concatenate([descent._orders(s, c, many, n) for c in chapters]) for s in seeds]
+    chapters = range(-(-epochs // sgd_orders.epochs_at_once(n)))
+    drawn = [np.concatenate([sgd_orders.orders(s, c, n) for c in chapters]) for s in seeds]
     return np.ascontiguousarray(np.stack([one[:epochs] for one in drawn]), np.int32)
 
 
@@ -76,9 +76,9 @@ def prepare(
             kernels.conv_max_pool(*sizes, at(X), at(y), whole, rate, W, a)
             return weights
         batch = (setting.batch or 1) if sgd else n
-        in_blocks = sgd and blocked.pays(model, batch, d)
+        in_blocks = blocks.suits(parse_descent(setting, n), d)
         kernel = kernels.one_by_one if in_blocks else kernels.two_layer
-        rows = ctypes.c_long(blocked.BLOCK if in_blocks else batch)
+        rows = ctypes.c_long(blocks.BLOCK if in_blocks else batch)
         both = ctypes.c_int(setting.train != "first")
         kernel(*sizes, at(X), at(y), None if order is None else at(order), whole, rows, rate, both,
                W, a)  # fmt: skip

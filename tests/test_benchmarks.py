@@ -33,7 +33,7 @@ CASES = {
         ["gaussians:n=70,d=60"],
     ),
     "gd": (Setting(width=30, init="balanced:0.5"), ["gaussians:n=25,d=8"] * 2),
-    "gd, in lanes": (Setting(width=4, init="balanced:0.5"), ["xor"] * 3),
+    "gd, batched": (Setting(width=4, init="balanced:0.5"), ["xor"] * 3),
     "max-pooling, few filters": (
         Setting(model="conv_max_pool", width=4, init="gaussian:0.01", lr=1e-2, loss="hinge"),
         [f"xord:n=12,d=7,p_plus=0.5,p_minus=0.9,seed={seed}" for seed in range(3)],

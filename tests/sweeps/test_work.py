@@ -56,8 +56,8 @@ def same(one: Result, other: Result) -> bool:
 
 CONV = Setting(model="conv_max_pool", width=6, lr=0.02)
 BITS = {
-    "hinge in lanes": ("xord:n=8,d=4,seed={}", replace(CONV, loss="hinge")),
-    "leaky in lanes": (
+    "hinge, batched": ("xord:n=8,d=4,seed={}", replace(CONV, loss="hinge")),
+    "leaky, batched": (
         "xord:n=6,d=3,seed={}",
         replace(CONV, activation="leaky:0.3", stop=("loss:0.3", "no_improvement:20")),
     ),

@@ -11,7 +11,8 @@ from tacit.models import TwoLayer, parse_model
 from tacit.models.losses import parse_loss
 from tacit.training import train
 from tacit.training.initialisations import initial_weights
-from tacit.training.rules import _orders, parse_descent
+from tacit.training.orders import epochs_at_once, orders
+from tacit.training.rules import parse_descent
 from tacit.values import BadInput, Dataset, Setting
 
 SETTING = Setting(width=4, activation="leaky:0.3", init="gaussian:0.4", lr=0.2)
@@ -70,14 +71,14 @@ def test_sgd_visits_every_example_once_in_an_epoch(rng, batch) -> None:
 
 def test_the_order_changes_from_epoch_to_epoch_and_from_seed_to_seed(data) -> None:
     """The same start, so that only the order differs."""
-    orders = [
+    drawn = [
         tuple(order.tolist())
         for seed in range(3)
         for chapter in range(3)
-        for order in _orders(seed, chapter, 4, 10)
+        for order in orders(seed, chapter, 10)
     ]
-    assert len(set(orders)) == 36
-    assert {tuple(sorted(order)) for order in orders} == {tuple(range(10))}
+    assert len(set(drawn)) == 9 * epochs_at_once(10)
+    assert {tuple(sorted(order)) for order in drawn} == {tuple(range(10))}
     weights = initial_weights(TwoLayer(0.3), 3, 4, "gaussian:0.4", 0)
     ends = []
     for seed in (1, 2):

@@ -1,14 +1,13 @@
-"""Ensembles: the same networks as one by one, in lanes or not, each on its own data."""
+"""Ensembles: the same networks as one by one, batched or not, each on its own data."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import tacit.training.backends.ensemble
 from tacit import BadInput, Setting, load
 from tacit.training import train, train_many
-from tacit.training.backends.lanes import pool
+from tacit.training.backends.pools import pool
 from tacit.training.rules import parse_descent
 
 CONV = Setting(model="conv_max_pool", width=6, init="gaussian:0.1", lr=0.02, loss="hinge")
@@ -27,13 +26,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_lanes_train_the_same_networks(case, monkeypatch):
+def test_batched_networks_are_the_same(case):
     setting, data = CASES[case]
     given = {"epochs": 300, "seeds": range(3, 8), "at": (0, 7)}
     fast = train_many(setting, data, **given)
     assert pool(parse_descent(setting, 9), data if isinstance(data, list) else [data])
-    monkeypatch.setattr(tacit.training.backends.ensemble, "pool", lambda *_: None)
-    slow = train_many(setting, data, **given)
+    slow = train_many(setting, data, **given, batched=False)
     assert fast.outcomes == slow.outcomes
     np.testing.assert_array_equal(fast.epochs, slow.epochs)
     np.testing.assert_array_equal(fast.at, [0, 7, 300])
@@ -66,12 +64,10 @@ def test_many_agree_with_train():
     )
 
 
-@pytest.mark.parametrize("lanes", [True, False])
-def test_what_diverges_says_so_and_keeps_its_last_good_weights(lanes, monkeypatch):
-    if not lanes:
-        monkeypatch.setattr(tacit.training.backends.ensemble, "pool", lambda *_: None)
+@pytest.mark.parametrize("batched", [True, False])
+def test_what_diverges_says_so_and_keeps_its_last_good_weights(batched):
     setting = Setting(width=4, train="both", lr=1e200, loss="exponential")
-    found = train_many(setting, load("xor"), 50, [0, 1])
+    found = train_many(setting, load("xor"), 50, [0, 1], batched=batched)
     assert set(found.outcomes) == {"diverged"}
     assert np.isfinite(found.last["W"]).all()
 

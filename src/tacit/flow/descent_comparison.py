@@ -21,8 +21,9 @@ from tacit.flow.path import Moment, Path
 from tacit.models import parse_activation
 from tacit.models.losses import Exponential, Logistic, parse_loss
 from tacit.training import stopping as stops
+from tacit.training.backends.one_by_one import advance
 from tacit.training.initialisations import Weights, initial_weights
-from tacit.training.rules import Descent, advance, parse_descent, start
+from tacit.training.rules import Descent, parse_descent, start
 from tacit.values import BadInput, Dataset, Setting
 
 MOMENTS = 24

@@ -81,9 +81,9 @@ class _Job:
         """Initial weights; none where nothing is trained."""
         self.end: Weights = {}
         """Trained weights; none where the run diverged."""
-        self.lanes = False
-        """Whether tiny networks are trained in lanes: only where all data sets can share them, or
-        it would depend on the pack."""
+        self.batched = False
+        """Whether tiny networks are batched: only where any data sets can be pooled, or it would
+        depend on the pack."""
         self.alike: Hashable = None
         """The same for jobs that can be trained together."""
 
@@ -99,7 +99,7 @@ class _Job:
 
     def prepare(self, data: _Data) -> None:
         """Make the data and the initial weights."""
-        from tacit.training.backends.ensemble import exact
+        from tacit.training.backends.pools import exact
         from tacit.training.initialisations import initial_weights
         from tacit.training.loop import MOST_ENTRIES
         from tacit.training.rules import parse_descent
@@ -123,8 +123,8 @@ class _Job:
             setting.output_weight,
         )
         data.held += sum(array.size for array in self.start.values())
-        self.lanes = exact(points)
-        self.alike = replace(setting, init=None), run.epochs, points.n, points.d, self.lanes
+        self.batched = exact(points)
+        self.alike = replace(setting, init=None), run.epochs, points.n, points.d, self.batched
 
     def look(self) -> None:
         """Read off what is recorded."""
@@ -158,7 +158,7 @@ def _train(jobs: Sequence[_Job], threads: int) -> None:
             [job.run.seed for job in jobs],
             start_at=start,
             threads=threads,
-            lanes=jobs[0].lanes,
+            batched=jobs[0].batched,
         )
     except Exception as error:
         if len(jobs) == 1:

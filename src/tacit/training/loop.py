@@ -16,8 +16,9 @@ from tacit._jax import jax, jnp
 from tacit.measures import Snapshot, measure_all
 from tacit.measures.measure import Value
 from tacit.training import stopping as stops
+from tacit.training.backends.one_by_one import advance
 from tacit.training.initialisations import default_init, initial_weights
-from tacit.training.rules import Descent, advance, look_anew, named_leaves, parse_descent, start
+from tacit.training.rules import Descent, named_leaves, parse_descent, reset_stopping, start
 from tacit.training.runs import Run
 from tacit.training.stopping import MOST_EPOCHS
 from tacit.values import BadInput, Dataset, Setting
@@ -281,7 +282,7 @@ class _Member:
                 raise BadInput(f"the run's {name} {found}; this setting needs {leaf.shape}")
             leaves.append(jnp.asarray(array, leaf.dtype))
         state = jax.tree.unflatten(jax.tree.structure(self.state), leaves)
-        self.state = state if same_stop else look_anew(state)
+        self.state = state if same_stop else reset_stopping(state)
 
     def _diverged(self) -> Diverged:
         step, seed = int(self.state.step), int(self.seed)

@@ -14,8 +14,9 @@ import numpy as np
 
 from tacit._jax import jax
 from tacit.models import Model
+from tacit.training import backends
 from tacit.training import stopping as stops
-from tacit.training.backends.ensemble import Ensemble, Weights
+from tacit.training.backends.job import Job, Weights
 from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 from tacit.values import BadInput, Dataset, Setting
@@ -78,18 +79,17 @@ def train_many(
     single: bool = False,
     progress: Callable[[int, int], None] | None = None,
     threads: int | None = None,
-    lanes: bool = True,
+    batched: bool = True,
 ) -> Many:
     """Train a network for every seed; on the one data set, or each on its own.
 
     `at` are epochs at which weights are kept besides the last (0 is the start). `start_at` gives
     the initial weights, members × shape of each part, in place of the setting's. `single` computes
     in float32, as image networks are trained. `progress` is called with the number of members that
-    are done and their number. `threads` are those used besides a GPU, all cores unless told
-    otherwise. Without `lanes`, tiny networks are trained one by one too, as they are where members
-    have data sets of their own whose products are not exact; that gives other bits. Nothing is
-    raised when a member diverges: its outcome says so, and its weights are those of the last good
-    epoch.
+    are done and their number. `threads` are those used besides a GPU; the default is all cores.
+    Without `batched`, tiny networks are trained one by one too, as they are where members have
+    data sets of their own whose products are not exact; that gives other bits. Nothing is raised
+    when a member diverges: its outcome says so, and its weights are those of the last good epoch.
     """
     real = np.float32 if single else np.float64
     sets = [data] * len(seeds) if isinstance(data, Dataset) else list(data)
@@ -110,15 +110,15 @@ def train_many(
     begin = {part: np.asarray(array, real) for part, array in begin.items()}
     tell = progress or (lambda done, of: None)
     threads = threads or os.cpu_count() or 1
-    ensemble = Ensemble(descent, setting.lr, sets, seeds, begin, moments, tell, threads, lanes)
-    kept, reached, status = ensemble.train()
+    job = Job(descent, setting.lr, sets, seeds, begin, moments, tell, threads, batched)
+    trained = backends.train(job)
     return Many(
         model=descent.model,
         seeds=tuple(int(seed) for seed in seeds),
         at=np.array(moments),
-        weights=kept,
-        epochs=reached,
-        outcomes=tuple(stops.OUTCOMES[int(code)] for code in status),
+        weights=trained.weights,
+        epochs=trained.epochs,
+        outcomes=tuple(stops.OUTCOMES[int(code)] for code in trained.status),
     )
 
 

@@ -1,26 +1,23 @@
-"""Gradient descent, stochastic gradient descent without replacement, and Adam, compiled.
+"""Gradient descent, stochastic gradient descent without replacement, and Adam.
 
-Time is counted in epochs; a step of gd is an epoch. One compiled function advances one network by
-any number of epochs. Networks of an ensemble go through that same function one after the other, so
-a seed gives the same bits alone, in any ensemble, and however its epochs are cut into pieces.
+This is what training means: the state of one network, one step, one pass over the examples, and the
+stop rules. Time is counted in epochs; a step of gd is an epoch. How many epochs of many networks
+are computed fast is the business of `tacit.training.backends`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import optax
 
 from tacit._jax import jax, jnp
-from tacit.models import Model, Params, TwoLayer, parse_activation, parse_model
+from tacit.models import Model, Params, parse_activation, parse_model
 from tacit.models.losses import SOFTMAX, Loss, parse_loss, softmax_cross_entropy
 from tacit.training import stopping as stops
-from tacit.training.backends import blocks as blocked
 from tacit.training.stopping import Stop, parse_stop
 from tacit.values import BadInput, Setting
 from tacit.values.text import near_miss
@@ -43,7 +40,7 @@ class Descent:
     stop: Stop
 
 
-class State(NamedTuple):
+class TrainingState(NamedTuple):
     """One network on its way."""
 
     params: Params
@@ -90,11 +87,11 @@ def parse_descent(setting: Setting, n: int) -> Descent:
     )
 
 
-def start(descent: Descent, weights: dict[str, Any]) -> State:
+def start(descent: Descent, weights: dict[str, Any]) -> TrainingState:
     """Epoch 0 with these weights."""
     params = {part: jnp.asarray(array) for part, array in weights.items()}
     zero = jnp.zeros((), jnp.int64)
-    state = State(
+    state = TrainingState(
         params=params,
         optimizer=_adam(0.0).init(descent.model.trained(params)) if descent.rule == "adam" else (),
         epoch=zero,
@@ -104,10 +101,10 @@ def start(descent: Descent, weights: dict[str, Any]) -> State:
         stale=zero,
         reference=params,
     )
-    return look_anew(state)
+    return reset_stopping(state)
 
 
-def look_anew(state: State) -> State:
+def reset_stopping(state: TrainingState) -> TrainingState:
     """The same weights for stop rules that have seen nothing yet."""
     return state._replace(
         status=jnp.full_like(state.status, stops.RUNNING),
@@ -117,7 +114,7 @@ def look_anew(state: State) -> State:
     )
 
 
-def named_leaves(state: State) -> dict[str, jax.Array]:
+def named_leaves(state: TrainingState) -> dict[str, jax.Array]:
     """Every array of a state under a name such as `params.W`."""
 
     def word(key: Any) -> str:
@@ -127,144 +124,44 @@ def named_leaves(state: State) -> dict[str, jax.Array]:
     return {".".join(map(word, path)): leaf for path, leaf in leaves}
 
 
-def advance(
+def epoch(
     descent: Descent,
-    state: State,
+    state: TrainingState,
     X: jax.Array,
     y: jax.Array,
-    seed: int,
+    order: jax.Array,
     lr: jax.Array,
-    until: int,
-) -> State:
-    """Train until epoch `until`, or until a stop rule or a number that is not finite ends it."""
-    n = X.shape[0]
-    if descent.batch is None:
-        return _advance(descent, state, X, y, jnp.zeros((1, 0), jnp.int32), lr, until)
-    many = _at_once(n)
-    while (epoch := int(state.epoch)) < until and int(state.status) == stops.RUNNING:
-        chapter = epoch // many
-        orders = jnp.asarray(_orders(seed, chapter, many, n))
-        state = _advance(descent, state, X, y, orders, lr, min(until, (chapter + 1) * many))
-    return state
-
-
-def advance_all(
-    descent: Descent,
-    states: State,
-    X: jax.Array,
-    y: jax.Array,
-    seeds: Sequence[int],
-    lr: jax.Array,
-    until: int,
-) -> State:
-    """The same for networks side by side: every array has an axis of them in front.
-
-    For a GPU, which many small networks fill and one does not. The bits of a network may depend on
-    how many stand beside it, because the products of matrices do.
-    """
-    n = X.shape[1]
-    if descent.batch is None:
-        orders = jnp.zeros((len(seeds), 1, 0), jnp.int32)
-        return _advance_all(descent, states, X, y, orders, lr, until)
-    many = _at_once(n)
-    while True:
-        epochs = np.asarray(states.epoch)[np.asarray(states.status) == stops.RUNNING]
-        if not (epochs < until).any():
-            return states
-        chapter = int(epochs.min()) // many
-        orders = jnp.asarray(np.stack([_orders(seed, chapter, many, n) for seed in seeds]))
-        goal = min(until, (chapter + 1) * many)
-        states = _advance_all(descent, states, X, y, orders, lr, goal)
-
-
-MOST_ORDERS, MOST_NUMBERS = 64, 2**20
-"""Epochs whose orders are drawn at once, and the most numbers in them."""
-
-
-def _at_once(n: int) -> int:
-    return max(1, min(MOST_ORDERS, MOST_NUMBERS // n))
-
-
-@lru_cache(maxsize=8)  # pieces that end within a chapter ask for it again
-def _orders(seed: int, chapter: int, many: int, n: int) -> np.ndarray:
-    """The orders of the examples in `many` epochs, without replacement.
-
-    They are drawn on the host: the sorting that a permutation costs in compiled code would take a
-    third of the time of training small networks.
-    """
-    rows = np.tile(np.arange(n, dtype=np.int32), (many, 1))
-    return np.random.default_rng([seed, chapter]).permuted(rows, axis=1)
-
-
-@partial(jax.jit, static_argnames="descent")
-def _advance(
-    descent: Descent,
-    state: State,
-    X: jax.Array,
-    y: jax.Array,
-    orders: jax.Array,
-    lr: jax.Array,
-    until: int,
-) -> State:
-    """The same, compiled; `orders` are those of the epochs from a multiple of their number on."""
-    steps = 1 if descent.batch is None else math.ceil(X.shape[0] / descent.batch)
-
-    def running(state: State) -> jax.Array:
-        return (state.epoch < until) & (state.status == stops.RUNNING)
-
-    def one_epoch(state: State) -> State:
-        moved = _epoch(descent, state, X, y, orders[state.epoch % len(orders)], lr)
-        finite = moved.step == state.step + steps
-        for part in moved.params.values():
-            finite &= jnp.all(jnp.isfinite(part))
-        diverged = state._replace(
-            step=moved.step, status=jnp.full_like(state.status, stops.DIVERGED)
-        )
-        moved = moved._replace(epoch=state.epoch + 1)
-        if descent.stop.any:
-            moved = _look(descent, moved, X, y)
-        return jax.tree.map(partial(jnp.where, finite), moved, diverged)
-
-    return jax.lax.while_loop(running, one_epoch, state)
-
-
-@partial(jax.jit, static_argnames="descent")
-def _advance_all(descent: Descent, states: State, *rest: Any) -> State:
-    along = jax.vmap(partial(_advance, descent), in_axes=(0, 0, 0, 0, None, None))
-    return along(states, *rest)
-
-
-def _epoch(
-    descent: Descent, state: State, X: jax.Array, y: jax.Array, order: jax.Array, lr: jax.Array
-) -> State:
+) -> TrainingState:
     """One pass over the data. `step` stops counting where an output is no longer finite."""
-    n = X.shape[0]
     if descent.batch is None:
-        return _step(descent, state, X, y, lr)
-    in_blocks = descent.rule == "sgd" and blocked.pays(descent.model, descent.batch, X.shape[1])
-    size = blocked.BLOCK if in_blocks else descent.batch
-    whole = n // size * size
-    steps = _block if in_blocks else _step
+        return step(descent, state, X, y, lr)
 
-    def some(state: State, rows: jax.Array) -> tuple[State, None]:
-        return steps(descent, state, X[rows], y[rows], lr), None
+    def move(state: TrainingState, rows: jax.Array) -> TrainingState:
+        return step(descent, state, X[rows], y[rows], lr)
+
+    return in_turn(move, state, order, descent.batch)
+
+
+def in_turn(
+    move: Callable[[TrainingState, jax.Array], TrainingState],
+    state: TrainingState,
+    order: jax.Array,
+    size: int,
+) -> TrainingState:
+    """Move along batches of so many examples, in this order; the last batch may be smaller."""
+    whole = len(order) // size * size
+
+    def some(state: TrainingState, rows: jax.Array) -> tuple[TrainingState, None]:
+        return move(state, rows), None
 
     state, _ = jax.lax.scan(some, state, order[:whole].reshape(-1, size))
-    if whole < n:
-        state, _ = some(state, order[whole:])
-    return state
+    return move(state, order[whole:]) if whole < len(order) else state
 
 
-def _block(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
-    """As many steps as there are rows, with one example each."""
-    model, loss = descent.model, descent.loss
-    assert isinstance(model, TwoLayer) and loss is not None
-    moved = blocked.block(model, loss, state.params["W"], state.params["a"], X, y, lr)
-    params = {"W": moved.W, "a": moved.a}
-    return state._replace(params=params, step=state.step + moved.finite)
-
-
-def _step(descent: Descent, state: State, X: jax.Array, y: jax.Array, lr: jax.Array) -> State:
+def step(
+    descent: Descent, state: TrainingState, X: jax.Array, y: jax.Array, lr: jax.Array
+) -> TrainingState:
+    """One step on these examples."""
     model, params = descent.model, state.params
     f = model(params, X)
     gradient = model.gradient(params, X, _output_gradient(descent, f, y))
@@ -300,7 +197,7 @@ def _margins(descent: Descent, f: jax.Array, y: jax.Array) -> tuple[jax.Array, j
     return jnp.sum(f * own, axis=1) - best_other, jnp.log(softmax_cross_entropy(f, y)[0])
 
 
-def _look(descent: Descent, state: State, X: jax.Array, y: jax.Array) -> State:
+def check_stop(descent: Descent, state: TrainingState, X: jax.Array, y: jax.Array) -> TrainingState:
     """Apply the stop rules to the weights as they are."""
     stop, params = descent.stop, state.params
     q, log_loss = _margins(descent, descent.model(params, X), y)

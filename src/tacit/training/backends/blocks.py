@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer, phi, phi_prime
 from tacit.models.losses import Loss
+from tacit.training.rules import Descent, TrainingState, in_turn
 
 BLOCK = 50
 """Points in a block. In fewer dimensions than this, plain steps cost less."""
@@ -26,9 +27,30 @@ class Moved(NamedTuple):
     finite: jax.Array
 
 
-def pays(model: object, batch: int | None, d: int) -> bool:
-    """Whether SGD with these batches goes through blocks."""
-    return isinstance(model, TwoLayer) and batch == 1 and d >= BLOCK
+def suits(descent: Descent, d: int) -> bool:
+    """Whether this training of networks on R^d goes through blocks."""
+    one_by_one = descent.rule == "sgd" and descent.batch == 1
+    return one_by_one and isinstance(descent.model, TwoLayer) and d >= BLOCK
+
+
+def epoch(
+    descent: Descent,
+    state: TrainingState,
+    X: jax.Array,
+    y: jax.Array,
+    order: jax.Array,
+    lr: jax.Array,
+) -> TrainingState:
+    """What `rules.epoch` computes, up to rounding."""
+    model, loss = descent.model, descent.loss
+    assert isinstance(model, TwoLayer) and loss is not None
+
+    def move(state: TrainingState, rows: jax.Array) -> TrainingState:
+        moved = block(model, loss, state.params["W"], state.params["a"], X[rows], y[rows], lr)
+        params = {"W": moved.W, "a": moved.a}
+        return state._replace(params=params, step=state.step + moved.finite)
+
+    return in_turn(move, state, order, BLOCK)
 
 
 def block(

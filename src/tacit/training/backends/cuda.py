@@ -17,6 +17,8 @@ import numpy as np
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer
 from tacit.models.losses import Exponential, Logistic
+from tacit.training import stopping as stops
+from tacit.training.backends.job import Job, Trained
 from tacit.training.backends.nvrtc import compile_cuda
 from tacit.training.rules import Descent
 
@@ -25,8 +27,42 @@ MOST_COORDINATES = 32
 MOST_NEURONS = 512
 MOST_SHARED = 200 << 10
 """Bytes of shared memory that a network may take."""
+LARGEST = 1e100
+"""Weights beyond this are on their way out of float64."""
 
 Step = Callable[..., tuple[jax.Array, jax.Array]]
+
+
+def suits(job: Job) -> bool:
+    """On a GPU, for full-batch gradient descent of small two-layer networks without stop rules."""
+    return job.for_gpu and kernel(job.descent, *job.sizes) is not None
+
+
+def train(job: Job, members: np.ndarray, trained: Trained) -> None:
+    """Train all networks of the job, each on one multiprocessor."""
+    step = kernel(job.descent, *job.sizes)
+    assert step is not None and len(members) == len(job.sets)
+    train_by(step, job, trained)
+
+
+def train_by(step: Step, job: Job, trained: Trained) -> None:
+    """Train all networks by this kernel; no stop rule is looked at."""
+    assert job.descent.loss is not None
+    members = {id(data): i for i, data in enumerate(job.sets)}  # one for each data set
+    place = {key: k for k, key in enumerate(members)}
+    X, y = job.stacked(members.values())
+    signed = y * jax.vmap(job.descent.loss.weights)(y)
+    which = jnp.asarray([place[id(data)] for data in job.sets], jnp.int32)
+    W, a = jnp.asarray(job.start["W"]), jnp.asarray(job.start["a"])
+    all_W, all_a = trained.weights["W"], trained.weights["a"]
+    for t, moment in enumerate(job.moments):
+        steps = moment - (job.moments[t - 1] if t else 0)
+        W, a = step(X, signed, which, W, a, jnp.array([job.lr, float(steps)]))
+        all_W[t], all_a[t] = W, a
+        job.tell(len(job.sets) * (t + 1) // len(job.moments), len(job.sets))
+    sizes = np.maximum(np.abs(all_W[-1]).max(axis=(1, 2)), np.abs(all_a[-1]).max(axis=1))
+    trained.epochs[:] = job.moments[-1]
+    trained.status[:] = np.where(sizes < LARGEST, stops.RUNNING, stops.DIVERGED)  # NaN is not less
 
 
 def kernel(descent: Descent, n: int, d: int, m: int) -> Step | None:
