@@ -6,14 +6,20 @@ import numpy as np
 import pytest
 
 from tacit.measures.layer import Layer
-from tacit.papers.phuong2021 import figures as p
+from tacit.models import SixConv
+from tacit.papers.phuong2021.figures import PAPER
+from tacit.papers.phuong2021.figures.class_similarity import share_as_in_1
+from tacit.papers.phuong2021.figures.image_network import BLOCK, Images, features, zeros_and_ones
+from tacit.papers.phuong2021.figures.survival import signs_alive
+from tacit.papers.phuong2021.figures.synthetic import zero_claim
+from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset
 
-FIG1 = p.PAPER.artefacts["fig1"]
+FIG1 = PAPER["fig1"]
 
 
 def fig1(**changes):
-    result = p.fig1(FIG1.choose(True, **changes), lambda words: None)
+    result = FIG1.make(FIG1.choose(True, **changes), lambda words: None)
     return {claim.id: claim for claim in result.claims}
 
 
@@ -73,20 +79,20 @@ def test_rank_counts_what_training_added(rng):
 
 def test_what_the_start_left_is_told_from_what_has_grown(rng):
     made, _ = layer(rng)
-    assert p._zero("zero", [made]).holds
+    assert zero_claim("zero", [made]).holds
     before = 0.3 * rng.normal(size=made.before.shape)
     left = replace(made, before=before, after=made.after + 0.9 * before)
     assert left.rank == 2
-    claim = p._zero("zero", [left])
+    claim = zero_claim("zero", [left])
     assert not claim.holds and "left" in claim.finding
-    grown = p._zero("zero", [replace(left, before=0.1 * before)])
+    grown = zero_claim("zero", [replace(left, before=0.1 * before)])
     assert not grown.holds and not grown.finding
 
 
 def test_survival_by_brute_force(rng):
     data = Dataset(rng.normal(size=(5, 3)), np.array([1, 1, -1, -1, 1]))
     W, a = rng.normal(size=(4, 6, 3)), rng.normal(size=(4, 6))
-    found = p._signs_alive(W, a, data)
+    found = signs_alive(W, a, data)
     for k in range(4):
         for column, sign in enumerate((1, -1)):
             alive = any(
@@ -109,24 +115,24 @@ def test_pairs_as_in_1_by_brute_force(rng):
     F, y = rng.normal(size=(40, 3)), rng.choice([-1, 1], 40)
     F[:, 0] += 0.8 * y
     good = [(F[i] @ F[j] > 0) == (y[i] == y[j]) for i in range(40) for j in range(40) if i != j]
-    assert p._share_as_in_1(F, y) == pytest.approx(np.mean(good), abs=1e-12)
+    assert share_as_in_1(F, y) == pytest.approx(np.mean(good), abs=1e-12)
 
 
 def test_features_do_not_depend_on_the_blocks(rng):
-    model = p.SixConv(4)
-    weights = p.initial_weights(model, 16, 8, "uniform:1", 0)
-    X = rng.normal(size=(p.BLOCK + 3, 16))
-    blocks = [np.asarray(layers[-1]) for layers in p._features(model, weights, X)]
-    assert [len(block) for block in blocks] == [p.BLOCK, 3]
-    (otherwise,) = p._features(model, weights, X[3:])
+    model = SixConv(4)
+    weights = initial_weights(model, 16, 8, "uniform:1", 0)
+    X = rng.normal(size=(BLOCK + 3, 16))
+    blocks = [np.asarray(layers[-1]) for layers in features(model, weights, X)]
+    assert [len(block) for block in blocks] == [BLOCK, 3]
+    (otherwise,) = features(model, weights, X[3:])
     assert np.allclose(np.concatenate(blocks)[3:], otherwise[-1], atol=1e-6)
 
 
 def test_without_mnist_there_is_a_stand_in_only_where_it_is_allowed(tmp_path, monkeypatch):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     with pytest.raises(BadInput, match="MNIST is not here"):
-        p._zeros_and_ones(p.Images())
-    data, departures = p._zeros_and_ones(p.Images(n=256, stand_in=True))
+        zeros_and_ones(Images())
+    data, departures = zeros_and_ones(Images(n=256, stand_in=True))
     assert (data.n, data.d) == (256, 64)
     assert "scikit-learn's digits" in departures[0]
     assert data.X.mean() == pytest.approx(0, abs=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -53,6 +53,30 @@ def correlations(ax: Axes, values: np.ndarray, least: float, title: str, xlabel:
     ax.axvline(least, ls="--", c="0.4", lw=1, label=above)
     ax.set(title=title, xlabel=xlabel, ylabel="neurons", xlim=(-1, 1.02))
     ax.legend(fontsize=8, loc="upper left")
+
+
+def shares(
+    ax: Axes, at: np.ndarray, shares: np.ndarray, ends: np.ndarray, colour: str, label: str
+) -> None:
+    """Shares with their intervals; `ends` has a row for each."""
+    bars = np.abs(ends.T - shares)
+    ax.errorbar(at, shares, bars, fmt="o", ms=4, c=colour, capsize=3, label=label)
+
+
+def survival_axes(left: Axes, right: Axes, widths: Sequence[int]) -> None:
+    """Axes, ticks and legends of the two panels about survival."""
+    left.set_yscale("log")
+    lowest = 2.0 ** -max(widths) / 10
+    powers = 10.0 ** np.arange(np.ceil(np.log10(lowest)), 1)
+    left.set(title="networks whose neurons all die", ylim=(lowest, 10), yticks=powers)
+    right.set(title="networks with living neurons of both signs", ylim=(-0.05, 1.4))
+    right.set_yticks(np.linspace(0, 1, 6))
+    for ax in (left, right):
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(widths, [str(width) for width in widths])
+        ax.set(xlabel="width p", ylabel="share of networks")
+    left.legend(fontsize=8, loc="upper right")
+    right.legend(fontsize=8, loc="upper left")
 
 
 def likeness(ax: Axes, different: np.ndarray, both: Mapping[str, np.ndarray], title: str) -> None:

@@ -91,6 +91,7 @@ def trajectories(ax: Axes, ways: np.ndarray, signs: np.ndarray, marked: Sequence
             for size, moment in enumerate(marked):
                 ax.plot(*ways[moment, k], "o", c=colour, ms=2.2 + 0.7 * size, alpha=0.85, mew=0)
     ax.plot([], [], "o", c="0.4", ms=7.5, mfc="none", label="start")
+    ax.plot([], [], "o", c="0.4", ms=4.5, mew=0, label="iterations 1, 10, … (growing)")
 
 
 def legend(ax: Axes) -> None:
