@@ -7,7 +7,9 @@ from tacit.flow import find
 from tacit.measures import MEASURES
 from tacit.measures.plane import TURNS, bend, circle
 from tacit.numerics.paper_margins import par
-from tacit.papers.sarussi2021.figures import PAPER, Fig9, _network, _setting, _with_outlier
+from tacit.papers.sarussi2021.figures import PAPER
+from tacit.papers.sarussi2021.figures.fig9 import Fig9, with_outlier
+from tacit.papers.sarussi2021.figures.trained_networks import sgd, snapshot
 from tacit.papers.sarussi2021.regime import regime_margin
 from tacit.training import train_many
 from tacit.values import BadInput
@@ -74,8 +76,8 @@ def test_the_program_of_a_regime_is_7_for_the_par(alpha, rng):
 
 def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
     s = Fig9(width=10)
-    data, (in_par, beta) = _with_outlier(s)
-    limit = find(_setting(s, s.start, s.lr), data, seed=1)
+    data, (in_par, beta) = with_outlier(s)
+    limit = find(sgd(s, s.start, s.lr), data, seed=1)
     assert limit.outcome == "converged" and in_par < 0
     for group in limit.groups:
         wanted = np.where(np.arange(data.n) == data.n - 1, 1, group.sign * data.y)
@@ -86,12 +88,12 @@ def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
 
 def test_the_neurons_of_one_type_are_measured_alone():
     s = Fig9(width=4)
-    data, _ = _with_outlier(s)
-    nets = train_many(_setting(s, 1.0, s.lr), data, 1, [0])
+    data, _ = with_outlier(s)
+    nets = train_many(sgd(s, 1.0, s.lr), data, 1, [0])
     w, u = nets.last["W"][0, :2], nets.last["W"][0, 2:]
     for kind, (one, other) in {"w": w, "u": u}.items():
         expected = ((data.X @ one > 0) != (data.X @ other > 0)).sum()
-        assert MEASURES["disagreements"](_network(nets, data, 0, kind=kind)) == expected
+        assert MEASURES["disagreements"](snapshot(nets, data, 0, kind=kind)) == expected
 
 
 def test_a_loss_that_is_not_reached_is_said():

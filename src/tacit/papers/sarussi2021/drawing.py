@@ -1,4 +1,4 @@
-"""What the figures of two-layer networks in the plane share: regions, neurons, curves."""
+"""How the figures of sarussi2021 are drawn: regions of the plane, neurons, curves."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from matplotlib.contour import ContourSet
 from tacit.plot.plane import MINUS, PLUS
 
 CELLS = 302, 305
-"""Of a grid that has points neither on the axes nor on the diagonals, where an output may be 0."""
+"""Cells of a grid without points on the axes and the diagonals, where an output may be 0."""
 BAND = 0.18
+"""Opacity of the bands around curves."""
 
 
 def regions(
     ax: Axes, outputs: Callable[[np.ndarray], np.ndarray], reach: float, zero: bool = False
 ) -> None:
-    """Orange where the output is positive, blue where it is negative; with `zero` grey where 0."""
+    """Fill positive outputs with orange and negative ones with blue; with `zero`, 0 with grey."""
     U, V = np.meshgrid(*(np.linspace(-reach, reach, cells) for cells in CELLS))
     f = outputs(np.column_stack([U.ravel(), V.ravel()])).reshape(U.shape)
     f = f / max(float(np.abs(f).max()), 1e-300)
@@ -33,7 +34,7 @@ def regions(
 
 
 def levels(ax: Axes, outputs: Callable[[np.ndarray], np.ndarray], reach: float) -> ContourSet:
-    """The output itself, with level lines; the thick one is 0."""
+    """Draw the output itself, with level lines; the thick one is 0."""
     U, V = np.meshgrid(*[np.linspace(-reach, reach, 61)] * 2)
     f = outputs(np.column_stack([U.ravel(), V.ravel()])).reshape(U.shape)
     heights = np.linspace(-1, 1, 25) * max(float(np.abs(f).max()), 1e-300)
@@ -45,7 +46,7 @@ def levels(ax: Axes, outputs: Callable[[np.ndarray], np.ndarray], reach: float) 
 
 
 def points(ax: Axes, X: np.ndarray, y: np.ndarray) -> None:
-    """The two classes."""
+    """Draw the points of the two classes."""
     for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
         rows = X[y == label]
         name = f"y = {label:+d}"
@@ -53,7 +54,7 @@ def points(ax: Axes, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def rays(ax: Axes, W: np.ndarray, a: np.ndarray) -> None:
-    """Neurons as unit vectors."""
+    """Draw neurons as unit vectors."""
     unit = W / np.maximum(np.linalg.norm(W, axis=1, keepdims=True), 1e-300)
     for sign, colour, name in ((1, PLUS, "w neurons"), (-1, MINUS, "u neurons")):
         chosen = unit[a * sign > 0]
@@ -65,7 +66,7 @@ def rays(ax: Axes, W: np.ndarray, a: np.ndarray) -> None:
 
 
 def arrow(ax: Axes, tip: np.ndarray, colour: str, name: str) -> None:
-    """From 0 to `tip`, with a line of the legend."""
+    """Draw an arrow from 0 to `tip` and name it in the legend."""
     style = {"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", xy=(float(tip[0]), float(tip[1])), xytext=(0, 0), arrowprops=style, zorder=6)
     ax.plot([], [], c=colour, lw=2.2, label=name)
@@ -74,7 +75,7 @@ def arrow(ax: Axes, tip: np.ndarray, colour: str, name: str) -> None:
 def curves(
     ax: Axes, epochs: np.ndarray, lines: Mapping[str, np.ndarray], colours: Sequence[str] = ()
 ) -> None:
-    """Name → runs × epochs: their mean, and a band from the smallest to the largest run.
+    """Draw the mean of runs × epochs by name, and a band from the smallest to the largest run.
 
     The epochs are on a logarithmic axis, where the start is drawn at ½.
     """
@@ -89,3 +90,9 @@ def curves(
     ax.set_xscale("log")
     ax.set_xlabel("epoch (the start is drawn at ½)")
     ax.legend(fontsize=8)
+
+
+def shares_down_to_zero(ax: Axes, title: str) -> None:
+    """Make the axis of shares logarithmic above 1% and linear below."""
+    ax.set_yscale("symlog", linthresh=0.01)
+    ax.set(ylim=(-0.001, 1.6), ylabel="share of points outside the linear region", title=title)
