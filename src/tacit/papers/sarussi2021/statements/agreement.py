@@ -8,8 +8,9 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
-from tacit.papers.sarussi2021.statements._common import KEY, clusters, outputs, units, wrong_side
-from tacit.papers.sarussi2021.statements._path import agree, ends, flow_checks, late_phase
+from tacit.papers.sarussi2021.statements.hypotheses import units
+from tacit.papers.sarussi2021.statements.linear_boundary import clusters, outputs, wrong_side
+from tacit.papers.sarussi2021.statements.trajectory import agree, ends, flow_checks, late_phase
 from tacit.theorems.theorem import (
     Case,
     Erratum,
@@ -76,7 +77,7 @@ class AgreementClusters(Theorem):
     """
 
     id = "sarussi2021:thm6.1"
-    source = Source(KEY, "Theorem 6.1")
+    source = Source("sarussi2021", "Theorem 6.1")
     summary = (
         "If from some time on all neurons of one output sign are on the same side of every "
         "training point, they all become equal."
@@ -123,7 +124,7 @@ class AgreementIsLinear(Theorem):
     """
 
     id = "sarussi2021:cor6.2"
-    source = Source(KEY, "Corollary 6.2")
+    source = Source("sarussi2021", "Corollary 6.2")
     summary = (
         "If from some time on all neurons of one output sign are on the same side of every "
         "training point, the decision boundary becomes linear."

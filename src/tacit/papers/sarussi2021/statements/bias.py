@@ -7,14 +7,13 @@ from typing import final
 import numpy as np
 
 from tacit.numerics.paper_margins import par
-from tacit.papers.sarussi2021.statements._common import (
-    KEY,
+from tacit.papers.sarussi2021.statements.hypotheses import (
     data_checks,
     network_checks,
-    outputs,
     units,
     weights_of,
 )
+from tacit.papers.sarussi2021.statements.linear_boundary import outputs
 from tacit.theorems.shared_hypotheses import by_slack
 from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset, Setting
@@ -31,7 +30,7 @@ class BiasIsAnInput(Theorem):
     """
 
     id = "sarussi2021:appK"
-    source = Source(KEY, "App. K")
+    source = Source("sarussi2021", "App. K")
     summary = (
         "A bias in the first layer is an input that is always 1, so every theorem of the paper "
         "holds for networks with biases."

@@ -6,14 +6,11 @@ from typing import final
 
 import numpy as np
 
-from tacit.papers.sarussi2021.statements._common import (
-    KEY,
+from tacit.papers.sarussi2021.statements.hypotheses import has_weights, network_checks, weights_of
+from tacit.papers.sarussi2021.statements.linear_boundary import (
     Clusters,
     clusters,
-    has_weights,
-    network_checks,
     outputs,
-    weights_of,
     wrong_side,
 )
 from tacit.theorems.theorem import (
@@ -62,7 +59,7 @@ class LinearRegion(Theorem):
     """
 
     id = "sarussi2021:thm5.1"
-    source = Source(KEY, "Theorem 5.1")
+    source = Source("sarussi2021", "Theorem 5.1")
     summary = (
         "If the neurons of each output sign stand close together, a Leaky ReLU network decides "
         "like a linear classifier, except close to its boundary."
@@ -146,7 +143,7 @@ class ClusteredIsLinear(Theorem):
     """
 
     id = "sarussi2021:cor6.1"
-    source = Source(KEY, "Corollary 6.1")
+    source = Source("sarussi2021", "Corollary 6.1")
     summary = (
         "A Leaky ReLU network whose neurons of each output sign are all equal has a linear "
         "decision boundary."

@@ -13,8 +13,9 @@ from tacit.data import load
 from tacit.geometry.predicate import View, predicates
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.paper_margins import par, par_features
-from tacit.papers.sarussi2021.statements._common import KEY, data_checks, outputs, units
-from tacit.papers.sarussi2021.statements._path import (
+from tacit.papers.sarussi2021.statements.hypotheses import data_checks, units
+from tacit.papers.sarussi2021.statements.linear_boundary import outputs
+from tacit.papers.sarussi2021.statements.trajectory import (
     agree,
     agreement,
     ends,
@@ -73,7 +74,7 @@ class PerfectAgreement(Theorem):
     """
 
     id = "sarussi2021:thm6.2"
-    source = Source(KEY, "Theorem 6.2")
+    source = Source("sarussi2021", "Theorem 6.2")
     summary = (
         "If neurons of one output sign agree, the margin becomes large and the classes are nearly "
         "opposite, the limit is two vectors that one convex program gives."
@@ -161,7 +162,7 @@ class SymmetricHasNoMixedDirections(Theorem):
     """
 
     id = "sarussi2021:lemma6.1"
-    source = Source(KEY, "Lemma 6.1")
+    source = Source("sarussi2021", "Lemma 6.1")
     summary = (
         "Where every point has its opposite in the data, no direction has all of one class and "
         "a point of the other on its positive side."

@@ -9,13 +9,8 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
-from tacit.papers.sarussi2021.statements._common import (
-    KEY,
-    data_checks,
-    network_checks,
-    outputs,
-    units,
-)
+from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks, units
+from tacit.papers.sarussi2021.statements.linear_boundary import outputs
 from tacit.theorems.shared_hypotheses import by_slack, logistic, undecided, yes_or_no
 from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
 from tacit.values import Check, Setting
@@ -75,7 +70,7 @@ class RiskConverges(Theorem):
     """
 
     id = "sarussi2021:thm4.1"
-    source = Source(KEY, "Theorem 4.1")
+    source = Source("sarussi2021", "Theorem 4.1")
     summary = (
         "SGD on linearly separable data brings the loss of a Leaky ReLU network below any ε, "
         "within a number of updates that is known beforehand."
@@ -164,7 +159,7 @@ class Recursions(Theorem):
     """
 
     id = "sarussi2021:eq18"
-    source = Source(KEY, "Eq. 13–18")
+    source = Source("sarussi2021", "Eq. 13–18")
     summary = (
         "In every update of SGD the weights grow at most by a known length, and their product "
         "with the separator grows at least by a known amount."

@@ -1,4 +1,4 @@
-"""What the theorems of sarussi2021 share: the network (1), its clusters, and linear boundaries."""
+"""Clusters of neurons, and how far a network is from the linear classifier of their means."""
 
 from __future__ import annotations
 
@@ -6,63 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.theorems.shared_hypotheses import (
-    by_slack,
-    first_layer,
-    leaky,
-    of_the_path,
-    two_classes,
-    two_layer,
-)
-from tacit.theorems.theorem import Case, Network, Run
-from tacit.values import Check
+from tacit.theorems.theorem import Network
 
-KEY = "sarussi2021"
 MOST_PLANES = 200
 MOST_ENTRIES = 4e7
-"""Of all neurons at all candidates: planes beyond these are left out."""
-
-
-def network_checks(case: Case) -> tuple[Check, ...]:
-    """The network (1): Leaky ReLU, k units with output +v and k with −v that stay as they are."""
-    place = "§3"
-    return two_layer(case, place), leaky(case, place), first_layer(case, place), halves(case, place)
-
-
-def data_checks(case: Case) -> tuple[Check, ...]:
-    return two_classes(case, "§3"), case.data_check("linearly_separable", "§3")
-
-
-def halves(case: Case, place: str) -> Check:
-    """As many output weights +v as −v, and all of the same size."""
-    if case.start is None:
-        odd = case.setting.width % 2
-        return by_slack("halves", -float(odd), place, f"{case.setting.width} neurons")
-    a = case.start.a
-    v, difference = np.abs(a).max(), abs(int((a > 0).sum()) - int((a < 0).sum()))
-    off = float(np.abs(np.abs(a) / (v or 1.0) - 1).max())
-    note = f"counts differ by {difference}, sizes by up to {off:.1g} of the largest"
-    return Check("halves", bool(difference == 0 and off <= 1e-12), -(difference + off), place, note)
-
-
-def units(case: Case) -> tuple[int, float]:
-    """k and v."""
-    if case.start is None:
-        return case.setting.width // 2, case.setting.output_weight
-    return len(case.start.a) // 2, float(np.abs(case.start.a).max())
-
-
-def has_weights(case: Case, run: Run | None, place: str) -> Check:
-    """There is a network to speak of."""
-    network = weights_of(case, run)
-    if network is None:
-        return of_the_path("weights", place)
-    return by_slack("weights", 0.0, place, f"{len(network.a)} neurons")
-
-
-def weights_of(case: Case, run: Run | None) -> Network | None:
-    """Those at the end of the run; without a run, the initial ones."""
-    return run.end if run is not None and run.moments else case.start
+"""Planes beyond so many, and beyond so many outputs of neurons at candidates, are left out."""
 
 
 def outputs(network: Network, X: np.ndarray, alpha: float) -> np.ndarray:
@@ -72,7 +20,7 @@ def outputs(network: Network, X: np.ndarray, alpha: float) -> np.ndarray:
 
 
 class Clusters(NamedTuple):
-    """The neurons of each sign around their mean."""
+    """The means of the neurons of each sign, and how far the neurons are from them."""
 
     w: np.ndarray
     """w̄."""
@@ -89,8 +37,8 @@ class Clusters(NamedTuple):
     @property
     def relative(self) -> float:
         """r/‖w̄ − ū‖; NaN when both are 0."""
-        gap = float(np.linalg.norm(self.normal))
-        return self.radius / gap if gap > 0 else (np.inf if self.radius > 0 else np.nan)
+        distance = float(np.linalg.norm(self.normal))
+        return self.radius / distance if distance > 0 else (np.inf if self.radius > 0 else np.nan)
 
 
 def clusters(network: Network) -> Clusters:
@@ -104,9 +52,9 @@ def clusters(network: Network) -> Clusters:
 def wrong_side(network: Network, X: np.ndarray, alpha: float, cosine: float) -> float:
     """How far N_W is on the wrong side of the linear classifier w̄ − ū, relative to Σ|a_k|‖w_k‖.
 
-    Looks at directions whose cosine with ±(w̄ − ū) is at least `cosine`, on the planes through
-    w̄ − ū and a row of X. There nothing is missed: on a plane N_W is a sinusoid between the
-    directions where a neuron is 0, these arcs are shorter than π, so the sign of N_W is wrong
+    Only directions count whose cosine with ±(w̄ − ū) is at least `cosine`, on the planes through
+    w̄ − ū and a row of X. On such a plane nothing is missed: N_W is a sinusoid between the
+    directions where a neuron is 0, and these arcs are shorter than π, so the sign of N_W is wrong
     somewhere iff it is wrong at one of these directions or at an end of the region. An output of
     0 is wrong except on the boundary; with `cosine` 0 it must be 0 there.
     """

@@ -12,7 +12,7 @@ from tacit.measures.agreement import nar
 from tacit.measures.measure import Snapshot
 from tacit.models import parse_model
 from tacit.models.losses import parse_loss
-from tacit.papers.sarussi2021.statements._common import data_checks, network_checks
+from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks
 from tacit.theorems.shared_hypotheses import by_slack, flow, logistic, of_the_path
 from tacit.theorems.theorem import Case, Moment, Network, Run
 from tacit.values import Check
