@@ -133,14 +133,14 @@ def _parsed(file: Path) -> ast.Module:
 
 
 def _contents(tree: ast.Module) -> list[str]:
-    """The names in `PAPER = Paper("key", fig1="file", …)`."""
+    """The names in `PAPER = Paper("key", fig1="file", …)`; `**{"global": "file"}` gives one too."""
     calls = [node.value for node in tree.body if isinstance(node, ast.Assign)]
     return [
-        keyword.arg
+        name
         for call in calls
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Paper"
         for keyword in call.keywords
-        if keyword.arg
+        for name in ([keyword.arg] if keyword.arg else ast.literal_eval(keyword.value))
     ]
 
 

@@ -10,13 +10,22 @@ from tacit.certificates import optimum
 from tacit.data import load
 from tacit.flow import find
 from tacit.models import parse_activation, parse_model
-from tacit.papers.beyond import figures as beyond
+from tacit.papers.beyond.figures import PAPER
+from tacit.papers.beyond.figures.exact import angles_to, losses_and_margins
+from tacit.papers.beyond.figures.global_margin import (
+    RowResult,
+    ends_of,
+    rows_of,
+    shortfall_claim,
+)
+from tacit.papers.beyond.figures.hinted import threshold_of_K
+from tacit.papers.beyond.figures.phase import first_crossing
 from tacit.training import Many
 from tacit.values import Setting
 
 
 def quick(name, **changes):
-    artefact = beyond.PAPER.artefacts[name]
+    artefact = PAPER.artefacts[name]
     result = artefact.make(artefact.choose(quick=True, **changes), lambda words: None)
     return result, {claim.id: claim for claim in result.claims}
 
@@ -33,16 +42,16 @@ def test_the_angle_to_the_limit_is_that_of_the_path(train):
     setting = Setting(activation="leaky:0.3", train=train, width=12)
     limit = find(setting, load("gaussians:n=12,d=3"), 1)
     trained = many_at(limit.path.last.state, setting)
-    assert beyond._angles(trained, 0, limit)[0] == pytest.approx(limit.approach[-1, 1], rel=1e-5)
-    _, margin = beyond._losses_and_margins(trained, limit.data)
+    assert angles_to(limit, trained, 0)[0] == pytest.approx(limit.approach[-1, 1], rel=1e-5)
+    _, margin = losses_and_margins(trained, limit.data)
     assert margin[0, 0] < limit.margin < 1.2 * margin[0, 0]
 
 
 def test_where_a_power_law_crosses_one():
     scales = np.geomspace(1e-3, 10, 9)
-    assert beyond._crossing(scales, 0.07 / scales) == pytest.approx(0.07)
-    assert beyond._crossing(scales, 1e-9 / scales) == 0
-    assert beyond._crossing(scales, 1e9 / scales) == math.inf
+    assert first_crossing(scales, 0.07 / scales) == pytest.approx(0.07)
+    assert first_crossing(scales, 1e-9 / scales) == 0
+    assert first_crossing(scales, 1e9 / scales) == math.inf
 
 
 def test_a_large_start_spoils_the_linear_corner():
@@ -54,34 +63,33 @@ def test_a_large_start_spoils_the_linear_corner():
 
 
 def test_the_counterexample_ends_a_sixth_wide():
-    s = beyond.PAPER.artefacts["global"].choose(quick=True)
-    row = next(row for row in beyond._rows(s) if row.key == "thm2")
-    (end,) = beyond._ends(row, s)
-    assert end.told and end.margin == pytest.approx(1 / 6)
+    s = PAPER.artefacts["global"].choose(quick=True)
+    row = next(row for row in rows_of(s) if row.key == "thm2")
+    (end,) = ends_of(row, s)
+    assert end.known and end.margin == pytest.approx(1 / 6)
     assert optimum(row.data).margin[0] == pytest.approx(0.1956, abs=5e-5)
 
 
-def test_a_gap_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point():
-    s = beyond.PAPER.artefacts["global"].choose(quick=True)
-    row = next(row for row in beyond._rows(s) if row.key == "f2")
-    margin, gap, verdicts = np.array([0.5]), np.array([0.1]), np.array(["suboptimal"])
-    found = beyond.Verdict(row, margin, gap, verdicts)
-    claim = beyond._gap_claim("f2", [found], s)
+def test_a_shortfall_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point():
+    s = PAPER.artefacts["global"].choose(quick=True)
+    row = next(row for row in rows_of(s) if row.key == "f2")
+    found = RowResult(row, np.array([0.5]), np.array([0.1]), np.array(["suboptimal"]))
+    claim = shortfall_claim("f2", [found], s)
     assert not claim.holds and not claim.finding
     other = found._replace(row=row._replace(widest=False))
-    assert beyond._gap_claim("f2", [other], s).holds
-    assert not beyond._gap_claim(
-        "f2", [other, other._replace(words=np.array(["undecided"]))], s
+    assert shortfall_claim("f2", [other], s).holds
+    assert not shortfall_claim(
+        "f2", [other, other._replace(verdicts=np.array(["undecided"]))], s
     ).holds
     nothing = np.zeros(0)
-    assert not beyond._gap_claim("f2", [beyond.Verdict(row, nothing, nothing, nothing)], s).holds
+    assert not shortfall_claim("f2", [RowResult(row, nothing, nothing, nothing)], s).holds
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.6])
 def test_the_threshold_of_K_by_bisection_is_the_formula(alpha):
-    s = replace(beyond.PAPER.artefacts["hinted"].choose(quick=True), seed=5, d=3)
+    s = replace(PAPER.artefacts["hinted"].choose(quick=True), seed=5, d=3)
     formula = math.sqrt((3 + alpha) / (1 - alpha))
-    assert beyond._threshold(s, alpha) == pytest.approx(formula, rel=1e-4)
+    assert threshold_of_K(s, alpha) == pytest.approx(formula, rel=1e-4)
 
 
 def test_the_printed_bound_on_K_is_refuted_only_by_small_K():

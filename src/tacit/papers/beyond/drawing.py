@@ -1,18 +1,20 @@
-"""How far from the limit, how far from the best: the pictures of `papers/beyond.py`."""
+"""Drawing for pictures that no paper has: how far from the limit, how far from the best."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from tacit.plot.plane import MINUS, PLUS
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 VERDICTS = {"certified": ("o", MINUS), "suboptimal": ("D", PLUS), "undecided": ("o", "0.4")}
-NO_GAP = 1e-16
-"""Gaps are drawn here when they are smaller."""
+NOTHING = 1e-16
+"""Smaller shortfalls are drawn here."""
 
 
 def draw_runs(
@@ -52,29 +54,31 @@ def draw_flow(ax: Axes, approach: np.ndarray, r: float) -> None:
 
 def draw_map(
     ax: Axes,
-    s: Any,
     scales: np.ndarray,
+    widths: Sequence[int],
     values: np.ndarray,
-    transition: np.ndarray,
     name: str,
     most: float,
+    transition: np.ndarray,
+    width: int,
+    small: float,
+    large: float,
 ) -> None:
     """A number for every width (rows) and scale, the transition, and the paper's two runs."""
     shades = ax.pcolormesh(
-        scales, range(len(s.widths)), values, cmap="viridis", vmin=0, vmax=most, shading="nearest"
+        scales, range(len(widths)), values, cmap="viridis", vmin=0, vmax=most, shading="nearest"
     )
-    ax.figure.colorbar(
-        shades, ax=ax, label=name, extend="max" if values.max() > most else "neither"
-    )
-    rows = [k for k in range(len(s.widths)) if np.isfinite(transition[k]).all()]
+    beyond = "max" if values.max() > most else "neither"
+    ax.figure.colorbar(shades, ax=ax, label=name, extend=beyond)
+    rows = [k for k in range(len(widths)) if np.isfinite(transition[k]).all()]
     middle = [np.median(transition[k]) for k in rows]
     ax.plot(middle, rows, "o-", c="black", ms=4, lw=1.5, label="a first point leaves the region")
-    for scale, colour in ((s.small, MINUS), (s.large, PLUS)):
-        near_100 = np.abs(np.array(s.widths) - s.width).argmin()
+    row = int(np.abs(np.array(widths) - width).argmin())
+    for scale, colour in ((small, MINUS), (large, PLUS)):
         where = f"Fig. 1: {scale:g}"
-        ax.plot(scale, near_100, "*", c=colour, ms=13, mec="white", clip_on=False, label=where)
+        ax.plot(scale, row, "*", c=colour, ms=13, mec="white", clip_on=False, label=where)
     ax.set(xscale="log", xlabel="initial standard deviation", ylabel="neurons")
-    ax.set_yticks(range(len(s.widths)), [str(m) for m in s.widths])
+    ax.set_yticks(range(len(widths)), [str(m) for m in widths])
     ax.legend(fontsize=8, loc="lower left")
 
 
@@ -103,21 +107,15 @@ def draw_transition(
     ax.legend(fontsize=8)
 
 
-def draw_depths(ax: Axes, s: Any, depth: np.ndarray) -> None:
-    """How deep the flow must go, for every initial scale, and the slope 1."""
-    for j, scale in enumerate(s.flow_scales):
+def draw_depths(ax: Axes, scales: Sequence[float], depth: np.ndarray) -> None:
+    """How deep the flow must go, for every initial scale (rows) and run, and the slope 1."""
+    for j, scale in enumerate(scales):
         label = "paths of gradient flow" if j == 0 else None
-        ax.plot(np.full(s.flow_runs, scale), depth[j], "o", c=MINUS, alpha=0.7, label=label)
-    ends = np.array([min(s.flow_scales), max(s.flow_scales)])
-    ax.plot(ends, np.median(depth[-1]) * ends / s.flow_scales[-1], "--", c=PLUS, label="slope 1")
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel="initial standard deviation",
-        ylabel="log₁₀(1/L)",
-        title=f"depth at which the flow's boundary is linear, {s.flow_width} neurons",
-    )
-    ax.set_xticks(s.flow_scales, [f"{scale:g}" for scale in s.flow_scales])
+        ax.plot(np.full(depth.shape[1], scale), depth[j], "o", c=MINUS, alpha=0.7, label=label)
+    ends = np.array([min(scales), max(scales)])
+    ax.plot(ends, np.median(depth[-1]) * ends / scales[-1], "--", c=PLUS, label="slope 1")
+    ax.set(xscale="log", yscale="log", xlabel="initial standard deviation", ylabel="log₁₀(1/L)")
+    ax.set_xticks(scales, [f"{scale:g}" for scale in scales])
     ax.set_xticks([], minor=True)
     ax.legend(fontsize=8)
 
@@ -128,39 +126,47 @@ def _inside(verdict: str, colour: str) -> str:
 
 def draw_verdicts(
     ax: Axes,
-    gaps: Sequence[np.ndarray],
-    verdicts: Sequence[np.ndarray],
+    results: Sequence[tuple[np.ndarray, np.ndarray]],
     names: Sequence[str],
     margins: Sequence[str],
     tolerance: float,
 ) -> None:
-    """A row for each data set, a dot for each network: what its margin lacks of the widest."""
-    for k, (gap, words) in enumerate(zip(gaps, verdicts, strict=True)):
-        for i, (x, verdict) in enumerate(zip(np.maximum(gap, NO_GAP), words, strict=True)):
+    """A row for each data set, a dot for each network: what its margin lacks of the widest.
+
+    Results are the shortfalls of the networks and the verdicts on them.
+    """
+    for k, (shortfall, verdicts) in enumerate(results):
+        for i, (x, verdict) in enumerate(zip(shortfall, verdicts, strict=True)):
             style, colour = VERDICTS[verdict]
-            y = k + 0.5 * (i + 0.5) / len(gap) - 0.25
+            x, y = max(x, NOTHING), k + 0.5 * (i + 0.5) / len(shortfall) - 0.25
             ax.plot(x, y, style, c=colour, mfc=_inside(verdict, colour), ms=6)
     for verdict, (style, colour) in VERDICTS.items():
         ax.plot([], [], style, c=colour, mfc=_inside(verdict, colour), label=verdict)
     ax.axvline(tolerance, c="black", ls="--", lw=1)
-    ax.set(xscale="log", xlim=(NO_GAP / 3, 2), xlabel="1 − margin / widest margin of all networks")
+    ax.set(xscale="log", xlim=(NOTHING / 3, 2), xlabel="1 − margin / widest margin of all networks")
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", alpha=0.3)
-    ax.legend(loc="center", fontsize=8)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, frameon=False)
     right = ax.twinx()
     right.set_ylim(ax.get_ylim())
     right.set_yticks(range(len(names)), margins, fontsize=8)
-    ax.set_title("smallest margin reached, of the widest", loc="right", fontsize=9)
+    right.set_ylabel("smallest margin of a limit, of the widest margin of all networks", fontsize=9)
 
 
-def draw_lost(ax: Axes, s: Any, lost: np.ndarray, flow: np.ndarray) -> None:
-    """The share of the margin lost over K: certified (lines) and by the flow (dots)."""
-    for j, factor in enumerate(s.eps_factors):
-        shade = _shade(j, len(s.eps_factors))
-        ax.plot(s.K_factors, lost[j], c=shade, lw=1.3, label=f"ε = {factor:g} αγ")
-        for run in range(s.runs):
-            ax.plot(s.K_factors, flow[j, :, run], "o", c=shade, ms=4, mec="white", mew=0.4)
+def draw_lost(
+    ax: Axes,
+    K_factors: Sequence[float],
+    eps_factors: Sequence[float],
+    lost: np.ndarray,
+    flow: np.ndarray,
+) -> None:
+    """The share of the margin lost over K, for every ε: certified (lines) and by flows (dots)."""
+    for j, factor in enumerate(eps_factors):
+        shade = _shade(j, len(eps_factors))
+        ax.plot(K_factors, lost[j], c=shade, lw=1.3, label=f"ε = {factor:g} αγ")
+        for run in flow[j].T:
+            ax.plot(K_factors, run, "o", c=shade, ms=4, mec="white", mew=0.4)
     ax.plot([], [], "o", c="0.4", ms=4, label="limits of the flow")
     ax.axvline(1, c="black", ls="--", lw=1)
     ax.set(xscale="log", xlabel="K / ε√((3+α)/(1−α))", ylabel="1 − reached / widest margin")
@@ -173,11 +179,11 @@ def _shade(j: int, number: int) -> tuple[float, float, float]:
     return (0.12 + 0.64 * part, 0.37 - 0.1 * part, 0.66 - 0.6 * part)
 
 
-def draw_threshold(ax: Axes, s: Any, threshold: np.ndarray) -> None:
+def draw_threshold(ax: Axes, alphas: Sequence[float], threshold: np.ndarray) -> None:
     """K/ε at which the loss begins over the slope α, and the formula."""
-    alpha = np.linspace(0, max(s.alphas), 200)
+    alpha = np.linspace(0, max(alphas), 200)
     ax.plot(alpha, np.sqrt((3 + alpha) / (1 - alpha)), "--", c=PLUS, label="√((3+α)/(1−α))")
-    ax.plot(s.alphas, threshold, "o", c=MINUS, label="bisection with certified optima")
+    ax.plot(alphas, threshold, "o", c=MINUS, label="bisection with certified optima")
     ax.set(xlabel="slope α of the leaky ReLU", ylabel="K/ε from which on margin is lost")
     ax.set_title("the threshold of K")
     ax.legend(fontsize=8)

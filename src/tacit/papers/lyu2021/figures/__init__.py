@@ -5,9 +5,14 @@ loss, and margins are q_min/‖θ‖². Where a figure speaks of convergence, gr
 losses that no descent reaches.
 """
 
-# Artefacts register in the order of these imports, which is that of the paper.
-# isort: off
-from tacit.papers.lyu2021.figures.paper import PAPER
-from tacit.papers.lyu2021.figures import fig1, fig2, fig3, table1, fig4, prob
+from tacit.reproduction.artefact import Paper
 
-__all__ = ["PAPER", "fig1", "fig2", "fig3", "table1", "fig4", "prob"]
+PAPER = Paper(
+    "lyu2021",
+    fig1="fig1",
+    fig2="fig2",
+    fig3="fig3",
+    table1="table1",
+    fig4="fig4",
+    prob="prob",
+)

@@ -19,6 +19,8 @@ class ExampleSet:
     """One set of figure 1: the linear classifier, the other one, and the best of all networks."""
 
     name: str
+    kind: str
+    """What makes it special."""
     data: Dataset
     linear: Network
     bent: Network
@@ -31,8 +33,8 @@ class ExampleSet:
 
     @property
     def title(self) -> str:
-        """Its name, with the plane that is drawn."""
-        return f"{self.name} on z = c" if self.data.d > 2 else self.name
+        """Its name and kind, with the plane that is drawn."""
+        return f"{self.name}: {self.kind}{' (on z = c)' if self.data.d > 2 else ''}"
 
     @property
     def far_hint(self) -> float | None:
@@ -46,13 +48,15 @@ def example_sets(alpha: float) -> list[ExampleSet]:
     linear = linear_network(max_margin(left.y[:, None] * left.X).direction, alpha)
     printed, high = printed_network(alpha), 1.5 * float(left.X[:, 1].max())
     bent, window = Network(printed.W, printed.a, alpha), (-2.0, 2.0, -high, high)
-    sets = [ExampleSet("left", left, linear, bent, bent, optimum(left, alpha), window)]
-    for name, data, window, hints in (
-        ("middle", load("lyu2021_middle"), (-6.0, 10.0, -2.2, 2.2), 0),
-        ("right", load(f"lyu2021_right:alpha={alpha}"), (-2.2, 3.2, -2.7, 2.7), 3),
+    kind = "symmetric data"
+    sets = [ExampleSet("left", kind, left, linear, bent, bent, optimum(left, alpha), window)]
+    middle, right = load("lyu2021_middle"), load(f"lyu2021_right:alpha={alpha}")
+    for name, kind, data, window, hints in (
+        ("middle", "a principal direction", middle, (-6.0, 10.0, -2.2, 2.2), 0),
+        ("right", "three hints", right, (-2.2, 3.2, -2.7, 2.7), 3),
     ):
         linear = one_neuron(scaled_margin(data.X, data.y, alpha, 1).w, alpha)
         best = optimum(data, alpha)
         bent = Network(best.problems[0].W, best.problems[0].a, alpha)
-        sets.append(ExampleSet(name, data, linear, bent, linear, best, window, hints))
+        sets.append(ExampleSet(name, kind, data, linear, bent, linear, best, window, hints))
     return sets

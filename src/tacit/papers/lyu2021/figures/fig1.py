@@ -11,6 +11,7 @@ from tacit.certificates import two_layer_kkt
 from tacit.flow import Limit
 from tacit.measures.boundary import bend
 from tacit.papers.lyu2021.drawing import BENT, LINEAR, draw_points, draw_zero_line, frame
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.example_sets import ExampleSet, example_sets
 from tacit.papers.lyu2021.figures.flows import (
     EXACT,
@@ -20,7 +21,6 @@ from tacit.papers.lyu2021.figures.flows import (
     is_decided,
     not_counted,
 )
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most, near

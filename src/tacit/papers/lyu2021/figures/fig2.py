@@ -10,9 +10,9 @@ import numpy as np
 from tacit.certificates import two_layer_kkt
 from tacit.measures.boundary import bend
 from tacit.papers.lyu2021.drawing import draw_bends, draw_outputs, draw_points, frame
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.example_sets import ExampleSet, example_sets
 from tacit.papers.lyu2021.figures.flows import EXACT, begin_flow, flow_setting
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most
@@ -61,9 +61,9 @@ def fig2(s: Fig2, tell: Tell) -> Result:
         flows = {factor: bends_of_flow(s, one, factor) for factor in (s.factor, s.smaller)}
         draw_outputs(above, one.window, one.data, network.outputs)
         draw_points(above, one.data, one.hints)
-        title = f"{one.title}: descent to loss {10 ** descent[-1, 0]:.1g}"
+        title = f"{one.title}\ndescent to a loss of {10 ** descent[-1, 0]:.1g}"
         frame(above, one.window, title, one.far_hint)
-        draw_bends(below, descent, flows, s.straight, -2 * s.depth, f"{one.name}: the way on")
+        draw_bends(below, descent, flows, s.straight, -2 * s.depth, "along the way")
         data |= {f"{one.name}_flow_{factor:g}": curve for factor, curve in flows.items()}
         data |= {f"{one.name}_W": network.W, f"{one.name}_a": network.a}
         data |= {f"{one.name}_descent": descent}

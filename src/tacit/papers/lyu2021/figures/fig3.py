@@ -13,8 +13,8 @@ from tacit.flow.hyperplanes import walls_of
 from tacit.flow.stage import advance
 from tacit.flow.state import start
 from tacit.papers.lyu2021.drawing import LANDSCAPE, draw_landscape
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.flows import begin_flow, flow_setting
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, true

@@ -16,9 +16,9 @@ from tacit.papers.lyu2021.drawing import (
     legend_above,
     plane_grid,
 )
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.appendix_j import DEPARTURES, AppendixJ
 from tacit.papers.lyu2021.figures.flows import end_of_flow, flow_setting, is_decided, not_counted
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.papers.lyu2021.networks import linear_network
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Tell, ours

@@ -12,6 +12,7 @@ from tacit.data import load
 from tacit.flow.ending import drawn
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.drawing import draw_shares
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.flows import (
     end_of_flow,
     ends_at,
@@ -19,7 +20,6 @@ from tacit.papers.lyu2021.figures.flows import (
     is_decided,
     not_counted,
 )
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.papers.lyu2021.networks import linear_network, one_neuron
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper

@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.drawing import draw_error_curves, draw_error_table
+from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.appendix_j import DEPARTURES, AppendixJ
-from tacit.papers.lyu2021.figures.paper import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Result, Tell, ours, paper
 from tacit.reproduction.claims import at_most, mean_interval, near

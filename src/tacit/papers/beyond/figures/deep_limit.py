@@ -1,0 +1,25 @@
+"""Limits of gradient flow that need a deep path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.flow import Limit, find
+from tacit.values import Dataset, Setting
+
+DEEP = -1e60
+"""log₁₀ L to which paths are followed that do not tell their limit at first."""
+
+
+def deep_limit(
+    setting: Setting,
+    data: Dataset,
+    seed: int,
+    seconds: float,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Limit:
+    """The limit, or where it is not told, the path as far down as it can be followed."""
+    limit = find(setting, data, seed, seconds=seconds, start=start)
+    if limit.outcome == "undecided":
+        limit = find(setting, data, seed, DEEP, seconds, start=start)
+    return limit

@@ -1,0 +1,238 @@
+"""Is the limit the best network there is?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.certificates import optimum, two_layer_kkt
+from tacit.data import load
+from tacit.flow.path_measures import along
+from tacit.models import parse_activation
+from tacit.numerics.max_margin import max_margin
+from tacit.papers.beyond.drawing import draw_verdicts
+from tacit.papers.beyond.figures import PAPER
+from tacit.papers.beyond.figures.deep_limit import deep_limit
+from tacit.papers.beyond.figures.published_settings import PublishedSettings
+from tacit.papers.lyu2021.statements.left_example import printed_network
+from tacit.papers.wang2022.statements.limits import three_against_one
+from tacit.plot import new_figure
+from tacit.reproduction.artefact import Claim, Result, Tell, ours
+from tacit.reproduction.claims import at_least, at_most, near
+from tacit.values import Dataset, Setting
+
+
+@dataclass(frozen=True)
+class Global(PublishedSettings):
+    lyu_tiny: float = ours(1e-6, "small enough for lyu2021 Thm 6.2, A.7; 0.001 often is not")
+    lyu_width: int = ours(20, "of the networks of lyu2021 Fig. 2; the paper gives none")
+    sarussi_n: int = ours(100, "sarussi2021 Fig. 4 gives none")
+    runs: int = ours(5, "initialisations whose flow is followed, for each data set")
+    tolerance: float = ours(1e-6, "margins up to this share below the widest count as the widest")
+    seconds: float = ours(60.0, "for one flow, and for one optimum, after which bounds are given")
+
+
+class Row(NamedTuple):
+    """A data set, what a paper says of the limit there, and the networks to follow."""
+
+    key: str
+    title: str
+    says: str
+    widest: bool
+    """Whether it says that the limit has the widest margin, or that it has not."""
+    data: Dataset
+    setting: Setting
+    start: tuple[np.ndarray, np.ndarray] | None = None
+    stays: bool = False
+    """The start is itself the network in question: nothing is followed."""
+
+
+class RowResult(NamedTuple):
+    """Networks of a row that fit the data, beside the widest margin of all."""
+
+    row: Row
+    margin: np.ndarray
+    shortfall: np.ndarray
+    """The share of the widest margin that is missing."""
+    verdicts: np.ndarray
+    """`certified`, `suboptimal`, or `undecided`."""
+
+
+@PAPER.artefact(
+    "global",
+    "every max-margin statement of the papers' experiments",
+    Global,
+    {"phuong_n": 60, "phuong_d": 8, "width": 40, "runs": 1},
+)
+def global_(s: Global, tell: Tell) -> Result:
+    """Is the limit the best network there is? A certified optimum beside every claim
+
+    A row is a data set of a paper with what the paper says of it, a dot the limit of one network:
+    by what share its margin is below the widest margin of all networks of any width. That widest
+    margin has a proof (lower and upper bound agree); left of the dashed line there is no gap.
+    Hollow dots are paths whose limit cannot be told yet: their margin never falls, so the gap
+    can only be smaller than drawn.
+    """
+    rows = rows_of(s)
+    results: dict[str, RowResult] = {}
+    data: dict[str, np.ndarray] = {}
+    labels: list[str] = []
+    for row in rows:
+        tell(row.title)
+        alpha, train = parse_activation(row.setting.activation), row.setting.train or "both"
+        best = optimum(row.data, alpha, train, row.setting.width, seconds=s.seconds)
+        lower, upper = best.margin
+        ends = [end for end in ends_of(row, s) if end.fits]
+        known = np.array([end.known for end in ends], dtype=bool)
+        margin = np.array([end.margin for end in ends])
+        shortfall, below = 1 - margin / upper, margin < (1 - s.tolerance) * lower
+        verdicts = np.where(below & known, "suboptimal", "undecided")
+        verdicts = np.where(shortfall <= s.tolerance, "certified", verdicts)
+        results[row.key] = RowResult(row, margin, shortfall, verdicts)
+        reached = f"{margin.min():.5g}" if len(margin) else "none"
+        bounds = f"{lower:.5g} {best.status}" if best.gap < 1e-6 else f"{lower:.5g} … {upper:.5g}"
+        labels.append(f"{reached} of {bounds}")
+        data |= {f"{row.key}_margin": margin, f"{row.key}_widest": np.array([lower, upper])}
+        data |= {f"{row.key}_verdict": verdicts}
+    figure, ((ax,),) = new_figure(size=(12.5, 0.55 * len(rows) + 1.3))
+    names = [f"{row.title}\n{row.says}" for row in rows]
+    every = list(results.values())
+    pairs = [(one.shortfall, one.verdicts) for one in every]
+    draw_verdicts(ax, pairs, names, labels, s.tolerance)
+    together = [one for one in every if one.row.key not in ("right", "thm2")]
+    claims = (
+        shortfall_claim("widest", [one for one in together if one.row.widest], s),
+        shortfall_claim("not_widest", [one for one in together if not one.row.widest], s),
+        _right_claim(results["right"], s),
+        _counterexample_claim(results["thm2"], s),
+        _svm_claim(results["table"], s),
+    )
+    return Result(claims, figure, data)
+
+
+def shortfall_claim(id: str, results: Sequence[RowResult], s: Global) -> Claim:
+    """Judge data sets of which the papers say the same by the network that is furthest from it."""
+    one = results[0].row
+    says = one.says if len(results) == 1 else "each as its row says"
+    where = one.title if len(results) == 1 else f"{len(results)} data sets"
+    if one.widest:
+        worst = max(float(each.shortfall.max()) if len(each.margin) else 1.0 for each in results)
+        text = f"{where}: every limit that fits the data has the widest margin of all networks"
+        return at_most(id, f"{text}, largest gap", worst, s.tolerance, f"0 ({says})")
+    least = min(float(each.shortfall.min()) if len(each.margin) else 0.0 for each in results)
+    text = f"{where}: every limit has a margin that is not the widest, smallest gap"
+    claim = at_least(id, text, least, s.tolerance, f"> 0 ({says})")
+    told = all((each.verdicts != "undecided").all() for each in results)
+    return replace(claim, holds=claim.holds and told)
+
+
+def _right_claim(result: RowResult, s: Global) -> Claim:
+    """Judge lyu2021's own scale, from which the flow leaves the linear classifier late."""
+    claim, half = shortfall_claim("right", [result], s), result.row.data.parameters["eps"] / 2
+    left = result.margin > (1 + s.tolerance) * half
+    if claim.holds or not left.any():
+        return claim
+    why = f"In {left.sum()} of {len(left)} runs the margin, which never falls, passes the ε/2 of "
+    why += "the linear classifier: from this scale, with H, K, ε as in App. A.2 (the paper gives "
+    why += "none), the flow leaves it, long after every point has its label."
+    return replace(claim, finding=why)
+
+
+def _counterexample_claim(result: RowResult, s: Global) -> Claim:
+    """Judge the data of wang2022's Theorem 2 with three classes."""
+    claim = shortfall_claim("thm2", [result], s)
+    if claim.holds or not (result.verdicts == "suboptimal").any():
+        return claim
+    why = "With K ≥ 3 one class against the rest is not orthogonally separable, so Theorem 4 does "
+    return replace(claim, finding=f"{why}not apply: each neuron turns to its own point and stays.")
+
+
+def _svm_claim(result: RowResult, s: Global) -> Claim:
+    """Compare the max-margin separator of Table 1's set, as the network that it is, with limits."""
+    row = result.row
+    separator = max_margin(row.data.y[:, None] * row.data.X)
+    share = float((1 + s.lyu_alpha) / 4 * separator.upper / result.margin.min(initial=math.inf))
+    text = f"{row.title}: the limit is the SVM's separator (Fig. 4); its margin (1+α)γ/4 over the "
+    claim = near("table_svm", f"{text}limit's", share, 1.0, s.tolerance)
+    if share >= 1 - s.tolerance or not len(result.margin):
+        return claim
+    why = "Two neurons that are not opposite have a wider margin than the SVM's separator; only "
+    return replace(claim, finding=f"{why}on symmetric data (Thm 4.2) is the best network linear.")
+
+
+class End(NamedTuple):
+    """Where a network ends."""
+
+    fits: bool
+    known: bool
+    """Whether the limit is known."""
+    margin: float
+    """That of the limit; where it is not known, the smoothed margin so far, which never falls."""
+
+
+def ends_of(row: Row, s: Global) -> list[End]:
+    """Where the networks of a row end."""
+    alpha = parse_activation(row.setting.activation)
+    if row.stays:
+        assert row.start is not None
+        kkt = two_layer_kkt(*row.start, row.data.X, row.data.y, alpha)
+        return [End(kkt.feasibility == 0, kkt.holds(s.tolerance), kkt.margin)]
+    ends = []
+    for run in range(1 if row.start else s.runs):
+        limit = deep_limit(row.setting, row.data, s.seed + run, s.seconds, row.start)
+        if limit.margin is not None:
+            ends.append(End(True, True, limit.margin))
+        else:
+            measures = along(limit.path)
+            until = measures.falls[0] if measures.falls else len(measures.margin)
+            margin = float(measures.smoothed_margin[until - 1])
+            ends.append(End(limit.outcome == "undecided" and margin > 0, False, margin))
+    return ends
+
+
+def rows_of(s: Global) -> list[Row]:
+    """What the papers say of the margins on their data sets, with their networks."""
+    leaky = Setting(activation=f"leaky:{s.lyu_alpha}", width=s.lyu_width, init=f"he:{s.lyu_factor}")
+    tiny, wide = replace(leaky, init=f"he:{s.lyu_tiny}"), replace(leaky, width=s.width)
+    wang = Setting(width=s.wang_width, init=f"balanced:{s.wang_norm}", loss="logistic:sum")
+    uniform = Setting(width=s.width, init=f"uniform:{s.phuong_factor}")
+    first = Setting(train="first", width=s.width, init=f"gaussian:{s.sarussi_std}")
+    first = replace(first, activation=f"leaky:{s.sarussi_alpha}")
+    left, right = (load(f"lyu2021_{side}:alpha={s.lyu_alpha}") for side in ("left", "right"))
+    middle = load("lyu2021_middle")
+    orthogonal = load(f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}")
+    gaussian = load(f"lyu2021_appJ:n={s.lyu_n},d={s.lyu_d},seed={s.seed}")
+    two = load(f"gaussians:n={s.sarussi_n},d=2,seed={s.seed}")
+    kkt, (classes, three) = printed_network(s.lyu_alpha), three_against_one()
+    printed, start = (kkt.W, kkt.a), (three.W, three.a)
+    not_global = "KKT, not global"
+    fig1, he, tiny_he = "lyu2021 Fig. 1", f"{s.lyu_factor:g} × He", f"{s.lyu_tiny:g} × He"
+    by_hand = f"{fig1} left, the network of App. I.1.1"
+    table, own = f"lyu2021 Table 1, n = {s.lyu_n}", "wang2022 Thm 2, unit vectors at 180°, ±50°"
+    return [
+        Row(
+            "phuong", "phuong2021 Fig. 1", "Thm 1; global by lyu2021 H.2", True, orthogonal, uniform
+        ),
+        Row("left", f"{fig1} left", "Thm 4.3: global", True, left, leaky),
+        Row("left_kkt", by_hand, not_global, False, left, leaky, printed, stays=True),
+        Row("middle", f"{fig1} middle, {tiny_he}", f"Thm A.7: {not_global}", False, middle, tiny),
+        Row("right", f"{fig1} right, {he}", "Fig. 2: linear, not global", False, right, leaky),
+        Row("right_tiny", f"{fig1} right, {tiny_he}", f"Thm 6.2: {not_global}", False, right, tiny),
+        Row("table", table, "App. J: max margin", True, gaussian, wide),
+        Row("sarussi", "sarussi2021 Fig. 4", "Thm 6.2: the program (7)", True, two, first),
+        Row("f1", "wang2022 F.1", "Thm 4: global", True, load("wang2022_f1"), wang),
+        Row("f2", "wang2022 F.2", "Prop 5: global", True, load("wang2022_f2"), wang),
+        Row(
+            "thm2",
+            own,
+            "Thm 2: global",
+            True,
+            classes.one_vs_rest(0),
+            replace(wang, width=3),
+            start,
+        ),
+    ]
