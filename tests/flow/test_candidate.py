@@ -11,7 +11,8 @@ from tacit.flow import Candidate, candidate
 from tacit.flow.follow import follow
 from tacit.flow.hyperplanes import walls_of
 from tacit.flow.state import State, start
-from tacit.numerics.paper_margins import class_margin, par
+from tacit.numerics.class_margin import class_margin
+from tacit.papers.sarussi2021.perfect_agreement import par
 
 
 def small_net(m: int, d: int, size: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:

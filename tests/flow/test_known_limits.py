@@ -16,8 +16,10 @@ from tacit.flow import Limit, find
 from tacit.flow.embedding import embedding
 from tacit.flow.path import Moment
 from tacit.models import parse_activation
+from tacit.numerics.class_margin import class_margin
 from tacit.numerics.max_margin import max_margin
-from tacit.numerics.paper_margins import class_margin, par, scaled_margin
+from tacit.papers.lyu2021.scaled_margin import scaled_margin
+from tacit.papers.sarussi2021.perfect_agreement import par
 
 
 def converged(setting: Setting, data: Dataset, seed: int = 0) -> tuple[Limit, Certificate]:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
+from margin_checks import LIES, lie
+from tacit.data import generate
 from tacit.numerics import max_margin as module
 from tacit.numerics.max_margin import MaxMargin, max_margin, support
 
@@ -294,3 +296,32 @@ def test_support(rng: np.random.Generator) -> None:
     tiny = np.hstack([np.vstack([np.eye(3), -np.eye(3)]), np.full((6, 1), 1e-12)])
     turned = tiny @ np.linalg.qr(rng.normal(size=(4, 4)))[0]
     assert len(support(turned, max_margin(turned))) == 6
+
+
+@pytest.mark.parametrize("how", LIES)
+def test_a_qp_solver_that_lies_makes_nothing_separable(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    Z, _ = separable_rows(rng, 40, 4)
+    lie(monkeypatch, how)
+    assert max_margin(rng.normal(size=(60, 4))).status == "not separable"
+    assert max_margin(np.vstack([Z, -Z[:1]])).status == "not separable"
+
+
+def test_many_rows_with_wrong_labels_are_proved_inseparable() -> None:
+    """Rank-deficient and large: the few rows a QP solver leaves make no proof, a logistic fit's λ
+    does."""
+    data = generate("digits:classes=3/8")
+    wrong = np.random.default_rng(0).random(data.n) < 0.1
+    assert max_margin((data.y * np.where(wrong, -1, 1))[:, None] * data.X).status == "not separable"
+
+
+def test_rows_named_first_change_no_answer(rng: np.random.Generator) -> None:
+    for _ in range(60):
+        n, d = int(rng.integers(2, 60)), int(rng.integers(1, 6))
+        Z = rng.normal(size=(n, d)) + rng.choice([0.0, 1.0, 3.0])
+        first = rng.choice(n, int(rng.integers(1, n + 1)), replace=False)
+        plain, named = max_margin(Z), max_margin(Z, first)
+        assert named.status == plain.status
+        assert named.margin == pytest.approx(plain.margin, rel=1e-10)
+        assert named.multipliers.shape == (n,)

@@ -13,7 +13,8 @@ from tacit.data import load
 from tacit.explanation.observation import run_of
 from tacit.flow import find
 from tacit.geometry import check
-from tacit.numerics.paper_margins import class_margin, scaled_margin
+from tacit.numerics.class_margin import class_margin
+from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.papers.lyu2021.statements._outputs import ended, margin
 from tacit.papers.lyu2021.statements.general import head_starts
 from tacit.papers.lyu2021.statements.kkt_points import three_directions

@@ -11,8 +11,8 @@ from tacit.data import load
 from tacit.explanation.observation import run_of
 from tacit.flow import find
 from tacit.flow.ending import drawn
+from tacit.numerics.class_margin import class_margin
 from tacit.numerics.extremal_directions import extremal_directions
-from tacit.numerics.paper_margins import class_margin
 from tacit.papers.phuong2021.statements import _common as common
 from tacit.papers.phuong2021.statements.dynamics import carried, velocity
 from tacit.papers.phuong2021.statements.errata import horn, pentagon

@@ -6,10 +6,10 @@ import pytest
 from tacit.flow import find
 from tacit.measures import MEASURES
 from tacit.measures.plane import TURNS, bend, circle
-from tacit.numerics.paper_margins import par
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.fig9 import Fig9, with_outlier
 from tacit.papers.sarussi2021.figures.trained_networks import sgd, snapshot
+from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.papers.sarussi2021.regime import regime_margin
 from tacit.training import train_many
 from tacit.values import BadInput

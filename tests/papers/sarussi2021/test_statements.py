@@ -11,7 +11,7 @@ from tacit.data import load
 from tacit.explanation.observation import run_of
 from tacit.flow import find
 from tacit.flow.ending import drawn
-from tacit.numerics.paper_margins import par
+from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.papers.sarussi2021.statements.linear_boundary import clusters, outputs, wrong_side
 from tacit.papers.sarussi2021.statements.risk import Constants, constants, largest_start
 from tacit.theorems import Case, Moment, Network, Run, judge, theorem

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from tacit.certificates import Best, optimum
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
-from tacit.numerics.paper_margins import scaled_margin
 from tacit.papers.lyu2021.drawing import Window
 from tacit.papers.lyu2021.networks import linear_network, one_neuron
+from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.papers.lyu2021.statements.left_example import printed_network
 from tacit.values import Dataset, Network
 

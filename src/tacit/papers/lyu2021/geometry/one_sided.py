@@ -16,8 +16,8 @@ import numpy as np
 
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate
 from tacit.numerics.convex_program import optimum
-from tacit.numerics.paper_margins import scaled_margin
 from tacit.papers.lyu2021.geometry.assumptions import largest_norm
+from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.values.text import count
 
 MOST_SECONDS = 2.0

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from tacit.numerics.arrangements import TooManyCells, cells
-from tacit.numerics.paper_margins import ScaledMargin, scaled_margin
 from tacit.numerics.pricing import price
+from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements.kkt_points import spoken_of
 from tacit.theorems.shared_hypotheses import undecided
 from tacit.theorems.theorem import Case

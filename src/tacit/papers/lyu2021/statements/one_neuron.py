@@ -11,7 +11,7 @@ import numpy as np
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.least_squares import nnls
-from tacit.numerics.paper_margins import ScaledMargin, scaled_margin
+from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements._symmetric import network_checks
 from tacit.theorems.shared_hypotheses import by_slack
 from tacit.theorems.theorem import (

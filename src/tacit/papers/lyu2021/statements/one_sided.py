@@ -9,8 +9,8 @@ import numpy as np
 from tacit.data import load
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.least_squares import linear_program
-from tacit.numerics.paper_margins import ScaledMargin, scaled_margin
 from tacit.numerics.pricing import price
+from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements._outputs import ended, margin
 from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of, width_is

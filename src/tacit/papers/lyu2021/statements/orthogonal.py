@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
-from tacit.numerics.paper_margins import class_margin
+from tacit.numerics.class_margin import class_margin
 from tacit.papers.lyu2021.statements._outputs import ended, outputs
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, kkt_direction
 from tacit.theorems.shared_hypotheses import both_layers, relu, two_classes, two_layer

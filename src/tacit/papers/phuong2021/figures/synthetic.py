@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.data import load
 from tacit.measures.layer import Layer
-from tacit.numerics.paper_margins import class_margin
+from tacit.numerics.class_margin import class_margin
 from tacit.reproduction.artefact import Claim, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, mean_interval, near
 from tacit.training import Many, train_many

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.numerics.paper_margins import class_margin
+from tacit.numerics.class_margin import class_margin
 from tacit.theorems.shared_hypotheses import both_layers, by_slack, flow, relu, two_layer
 from tacit.theorems.theorem import Case, Moment, Network, Run
 from tacit.values import Check, Dataset, Setting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.certificates import two_layer_kkt
-from tacit.numerics.paper_margins import class_margin
+from tacit.numerics.class_margin import class_margin
 from tacit.papers.phuong2021.statements import _common as common
 from tacit.theorems.shared_hypotheses import both_layers, by_slack, relu, two_layer
 from tacit.theorems.theorem import (

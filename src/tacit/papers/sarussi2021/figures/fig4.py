@@ -10,7 +10,6 @@ from tacit.data import load
 from tacit.flow import find
 from tacit.measures import MEASURES
 from tacit.measures.plane import bend, circle
-from tacit.numerics.paper_margins import par
 from tacit.papers.sarussi2021.drawing import arrow, points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.angles import angle
@@ -21,6 +20,7 @@ from tacit.papers.sarussi2021.figures.trained_networks import (
     snapshot,
 )
 from tacit.papers.sarussi2021.figures.worded_claims import by_our_bound, explained
+from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Tell, ours
 from tacit.reproduction.claims import at_most, true

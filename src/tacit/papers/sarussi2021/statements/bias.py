@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from tacit.numerics.paper_margins import par
+from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.papers.sarussi2021.statements.hypotheses import (
     data_checks,
     network_checks,

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.data import load
 from tacit.geometry.predicate import View, predicates
 from tacit.numerics.max_margin import max_margin
-from tacit.numerics.paper_margins import par, par_features
+from tacit.papers.sarussi2021.perfect_agreement import par, par_features
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, units
 from tacit.papers.sarussi2021.statements.linear_boundary import outputs
 from tacit.papers.sarussi2021.statements.trajectory import (

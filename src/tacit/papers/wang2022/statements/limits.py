@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.certificates import certify, optimum
 from tacit.data import load
-from tacit.numerics.paper_margins import class_margin
+from tacit.numerics.class_margin import class_margin
 from tacit.papers.wang2022.statements import _common as shared
 from tacit.theorems.shared_hypotheses import (
     by_slack,

@@ -1,0 +1,93 @@
+"""Max-margin problems in the words of the papers: rows for `max_margin`, its answer put back.
+
+The bounds of `max_margin` allow for entries that were rounded once, as α·x is in these rows; a
+proof that nothing separates does not, so such a "no" is repeated on rows without α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.numerics.farkas import EPS
+from tacit.numerics.max_margin import TINY, MaxMargin, Separability, max_margin, support
+
+SUPPORT_TOLERANCE = 1e-7
+"""A point whose margin is larger than the smallest by this share is no support example."""
+
+
+@dataclass(frozen=True, eq=False)
+class MarginSolution:
+    """What the solutions share: the optimal value lies in [lower, upper]."""
+
+    status: Separability
+    """`separable` when the problem has a solution; `undecided` when floating point cannot tell."""
+    lower: float
+    upper: float
+    support: np.ndarray | None
+    """Rows of X on the margin, to `SUPPORT_TOLERANCE` of it: none without a solution, and None when
+    it is not known well enough to tell them."""
+    multipliers: np.ndarray
+    """λ ≥ 0, one per row of X: of sum 1, with a solution along Σ λ_i z_i or a proof of none."""
+
+    @property
+    def gap(self) -> float:
+        """upper − lower relative to the larger of their sizes."""
+        if self.upper == self.lower:
+            return 0.0
+        size = max(abs(self.lower), abs(self.upper))
+        return 1.0 if size == np.inf else (self.upper - self.lower) / size
+
+
+def support_rows(Z: np.ndarray, answer: MaxMargin) -> np.ndarray | None:
+    """The rows of Z on the margin; None when it is not known well enough to tell them."""
+    if answer.status == "not separable":
+        return np.array([], dtype=np.intp)
+    if answer.status == "undecided" or answer.gap > SUPPORT_TOLERANCE:
+        return None
+    return support(Z, answer, SUPPORT_TOLERANCE)
+
+
+def smallest_separator(answer: MaxMargin) -> np.ndarray | None:
+    """The smallest w with z_i·w ≥ 1; inf where no float can hold it."""
+    if answer.status != "separable":
+        return None
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return np.where(answer.direction == 0, 0.0, answer.direction / np.float64(answer.lower))
+
+
+def inverse_margin(margin: float, power: int, towards: float) -> float:
+    """margin^(−power) for power 1 or 2, rounded in the given direction; inf for no margin."""
+    if margin <= 0:
+        return np.inf
+    value = 1 / margin
+    value = value * value if power == 2 else value
+    for _ in range(4):  # the result is off by less than four units in the last place
+        value = math.nextafter(value, towards)
+    return value
+
+
+def confirm_without_alpha(
+    answer: MaxMargin, rows: np.ndarray, parts: Sequence[np.ndarray], lengths: np.ndarray
+) -> MaxMargin:
+    """Repeat a "no" on rows without α: it is true iff one of these parts has no margin, either.
+
+    A proof for `rows` becomes one for rows of other `lengths`.
+    """
+    if answer.status == "separable":
+        return answer
+    for part in parts:
+        plain = max_margin(rows[part])
+        if plain.status == "not separable":
+            multipliers = np.zeros(len(rows))
+            multipliers[part] = plain.multipliers * (lengths.min() / lengths[part])
+            multipliers /= multipliers.sum()
+            return replace(answer, status="not separable", upper=0.0, multipliers=multipliers)
+    if answer.status == "undecided":
+        return answer
+    # Rows within rounding of these have no margin, so theirs is not larger than the rounding.
+    rounding = EPS * math.sqrt(rows.shape[1]) * float(np.abs(rows).max()) + TINY * rows.shape[1]
+    return replace(answer, status="undecided", upper=rounding)
