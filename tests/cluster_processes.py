@@ -25,11 +25,11 @@ POISON = 666
 
 WRAPPED = """
 import os, time
-import tacit.sweeps.work as module
+import tacit.sweeps.computation as module
 
-real = getattr(module.work, "real", module.work)  # a preload may be loaded twice
+real = getattr(module.compute, "real", module.compute)  # a preload may be loaded twice
 
-def work(pack, sets, threads=1):
+def compute(pack, sets, threads=1):
     with open({log!r}, "a") as file:
         file.write("".join(run.key + "\\n" for run in pack))
     if any(run.seed == {poison} for run in pack):
@@ -37,8 +37,8 @@ def work(pack, sets, threads=1):
     time.sleep({pause} * len(pack))
     return real(pack, sets, threads=threads)
 
-work.real = real
-module.work = work
+compute.real = real
+module.compute = compute
 """
 
 

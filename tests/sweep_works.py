@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Sequence
 
-from tacit.sweeps.run import Pack, Result, Sets
+from tacit.sweeps.planned_run import Pack, RunResult, Sets
 
 POISON = 3
 """The seed of runs that end their process, or fail."""
 
 
-def echo(pack: Pack, sets: Sets, threads: int) -> list[Result]:
+def echo(pack: Pack, sets: Sets, threads: int) -> list[RunResult]:
     """What the process sees."""
     print("this must not reach standard output")
     about = {
@@ -21,23 +21,23 @@ def echo(pack: Pack, sets: Sets, threads: int) -> list[Result]:
         "sets": [call.text for call in sets],
         "variables": [os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "NPROC")],
     }
-    return [Result({"seed": run.seed, **about}) for run in pack]
+    return [RunResult({"seed": run.seed, **about}) for run in pack]
 
 
-def poison(pack: Pack, sets: Sets, threads: int) -> list[Result]:
+def poison(pack: Pack, sets: Sets, threads: int) -> list[RunResult]:
     """Ends its process on one run."""
     if any(run.seed == POISON for run in pack):
         os._exit(7)
     return echo(pack, sets, threads)
 
 
-def clumsy(pack: Pack, sets: Sets, threads: int) -> list[Result]:
+def clumsy(pack: Pack, sets: Sets, threads: int) -> list[RunResult]:
     if any(run.seed == POISON for run in pack):
         raise ZeroDivisionError("by zero\nagain")
     return echo(pack, sets, threads)
 
 
-def endless(pack: Pack, sets: Sets, threads: int) -> list[Result]:
+def endless(pack: Pack, sets: Sets, threads: int) -> list[RunResult]:
     """Busy until it is killed; the folder named by the data gets a file with its number."""
     with open(os.path.join(pack[0].data.text, f"{os.getpid()}"), "x"):
         pass
@@ -45,9 +45,9 @@ def endless(pack: Pack, sets: Sets, threads: int) -> list[Result]:
         time.monotonic()
 
 
-def real_but_poison(pack: Pack, sets: Sets, threads: int) -> Sequence[Result]:
-    from tacit.sweeps.work import work
+def real_but_poison(pack: Pack, sets: Sets, threads: int) -> Sequence[RunResult]:
+    from tacit.sweeps.computation import compute
 
     if any(run.seed == POISON for run in pack):
         os._exit(7)
-    return work(pack, sets, threads)
+    return compute(pack, sets, threads)

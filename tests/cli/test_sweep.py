@@ -12,9 +12,10 @@ import time
 import pytest
 
 from tacit.cli import _run
+from tacit.sweeps.computation import compute
 from tacit.sweeps.local import Cores
-from tacit.sweeps.run import CRASHES, Result
-from tacit.sweeps.work import work
+from tacit.sweeps.planned_run import RunResult
+from tacit.sweeps.workers import CRASHES
 from tacit.values import BadInput
 
 TOML = """
@@ -46,9 +47,11 @@ class Here:
 
     def wait(self):
         pack, sets = self.given.pop()
-        results = work(pack, sets)
+        results = compute(pack, sets)
         return pack, [
-            Result({}, reason=f"seed {run.seed} is unlucky") if run.seed in self.broken else result
+            RunResult({}, reason=f"seed {run.seed} is unlucky")
+            if run.seed in self.broken
+            else result
             for run, result in zip(pack, results, strict=True)
         ]
 

@@ -11,9 +11,9 @@ import pytest
 from tacit.cli import _run
 from tacit.plot.sweep_columns import choose
 from tacit.sweeps.plan import read
+from tacit.sweeps.plan_values import Kind, several
 from tacit.sweeps.settings import kinds
 from tacit.sweeps.table import columns
-from tacit.sweeps.values import Kind, several
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "sweep.md").read_text("utf-8")

@@ -17,14 +17,17 @@ import pytest
 from helpers import refused, with_packages
 from sweep_works import POISON, clumsy, echo, endless, poison
 from tacit.sweeps.local import CPU_PACK, GPU_PACK, Cores, cores
-from tacit.sweeps.run import CRASHES, Crashed, DataCall, Pack, Run
+from tacit.sweeps.planned_run import DataCall, Pack, PlannedRun
+from tacit.sweeps.workers import CRASHES, Crashed
 from tacit.values import Dataset, Setting
 
 TESTS = Path(__file__).parents[1]
 
 
 def pack(*seeds: int, data: str = "gaussians") -> Pack:
-    return tuple(Run(DataCall(data), Setting(), 10, seed, ("margin",), 60.0) for seed in seeds)
+    return tuple(
+        PlannedRun(DataCall(data), Setting(), 10, seed, ("margin",), 60.0) for seed in seeds
+    )
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
@@ -136,12 +139,12 @@ def test_a_gpu_is_for_one_process() -> None:
 PARENT = """
 import sys
 from tacit.sweeps.local import Cores
-from tacit.sweeps.run import DataCall, Run
+from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import Setting
 from sweep_works import endless
 workers = Cores(2, endless)
 for seed in range(2):
-    workers.start((Run(DataCall(sys.argv[1]), Setting(), 10, seed, ("margin",), 60.0),), {})
+    workers.start((PlannedRun(DataCall(sys.argv[1]), Setting(), 10, seed, ("margin",), 60.0),), {})
 workers.wait()
 """
 

@@ -8,13 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.sweeps.packs import SLOW, alike, packs
-from tacit.sweeps.run import DataCall, Run
+from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import Setting
 
-RUN = Run(DataCall("linear:n=8,seed=1"), Setting(init="gaussian:0.1"), 10, 0, ("margin",), 60.0)
+RUN = PlannedRun(
+    DataCall("linear:n=8,seed=1"), Setting(init="gaussian:0.1"), 10, 0, ("margin",), 60.0
+)
 
 runs = st.builds(
-    lambda seed, n, width, init, record: Run(
+    lambda seed, n, width, init, record: PlannedRun(
         DataCall(f"linear:n={n},seed={seed}"),
         Setting(width=width, init=init),
         10,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.data import load
 from tacit.sweeps import plan as plans
-from tacit.sweeps import values
+from tacit.sweeps import plan_values as values
 from tacit.sweeps.plan import read, sets
 from tacit.training import initialisations as initial
 from tacit.values import BadInput, Setting

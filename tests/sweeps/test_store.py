@@ -22,26 +22,27 @@ import pytest
 from helpers import refused, spoil
 from tacit.files import read_npz
 from tacit.sweeps import index
-from tacit.sweeps.run import DataCall, Result, Run
+from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.sweeps.store import OLD, Store
 from tacit.values import Setting
 
 RUNS = [
-    Run(DataCall("gaussians:n=10"), Setting(), 100, seed, ("margin",), 60.0) for seed in range(5)
+    PlannedRun(DataCall("gaussians:n=10"), Setting(), 100, seed, ("margin",), 60.0)
+    for seed in range(5)
 ]
 KEYS = [run.key for run in RUNS]
 VALUES = {"outcome": "finished", "margin": 0.1 + 0.2, "none": None, "list": [1.5, 2, 1e-300]}
 
 
-def keep(store: Store, run: Run, result: Result) -> Result:
+def keep(store: Store, run: PlannedRun, result: RunResult) -> RunResult:
     """Write one, and give back what is there then."""
-    kept: list[Result] = []
+    kept: list[RunResult] = []
     store.keep([(run, result)], lambda run, result: kept.append(result))
     return kept[0]
 
 
-def result(k: int = 0, **more: object) -> Result:
-    return Result({**VALUES, "epoch": k}, seconds=0.5, **more)  # type: ignore[arg-type]
+def result(k: int = 0, **more: object) -> RunResult:
+    return RunResult({**VALUES, "epoch": k}, seconds=0.5, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -53,22 +54,22 @@ def filled(tmp_path: Path) -> Path:
     return tmp_path / "s"
 
 
-def found(folder: Path) -> tuple[dict[str, Result], list[str]]:
+def found(folder: Path) -> tuple[dict[str, RunResult], list[str]]:
     said: list[str] = []
     return Store(folder, warn=said.append).find(KEYS), said
 
 
-def same(results: dict[str, Result]) -> bool:
+def same(results: dict[str, RunResult]) -> bool:
     return [results[key].values for key in KEYS] == [{**VALUES, "epoch": k} for k in range(5)]
 
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "s")
     assert store.find(KEYS) == {}
-    odd = Result({"a": float("nan"), "b": np.float64(1 / 3), "c": np.arange(2), "ü": "ß\n"})
+    odd = RunResult({"a": float("nan"), "b": np.float64(1 / 3), "c": np.arange(2), "ü": "ß\n"})
     kept = keep(store, RUNS[0], odd)
     assert kept.values == {"a": None, "b": 1 / 3, "c": [0, 1], "ü": "ß\n"}
-    failed = keep(store, RUNS[1], Result({}, reason="no", device="gpu"))
+    failed = keep(store, RUNS[1], RunResult({}, reason="no", device="gpu"))
     assert failed.failed and failed.device == "gpu"
     again, said = found(tmp_path / "deep" / "s")
     assert again[KEYS[0]].values == kept.values and again[KEYS[1]].reason == "no"
@@ -94,7 +95,7 @@ def test_the_index_is_used_where_it_is_right(filled: Path, monkeypatch: pytest.M
     def refuse(*_: object) -> None:
         raise AssertionError("a run folder is read although its row is up to date")
 
-    monkeypatch.setattr("tacit.sweeps.folder._checked", refuse)
+    monkeypatch.setattr("tacit.sweeps.run_folder._checked", refuse)
     assert same(found(filled)[0])
 
 
@@ -163,7 +164,7 @@ def test_an_older_index_is_brought_up_to_date(filled: Path, tmp_path: Path) -> N
     keep(Store(filled), RUNS[1], result())  # there already: stays as it is
     shutil.rmtree(filled / "runs" / KEYS[1])
     store = Store(filled)
-    keep(store, RUNS[1], Result({"margin": 2.0}))
+    keep(store, RUNS[1], RunResult({"margin": 2.0}))
     store.flush()
     shutil.copy(tmp_path / "old", filled / "index.sqlite")
     assert found(filled)[0][KEYS[1]].values == {"margin": 2.0}
@@ -247,10 +248,10 @@ def test_many_broken_folders_take_a_few_lines(filled: Path) -> None:
 
 def test_a_failed_run_gives_way_to_a_good_one_and_never_the_other_way(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
-    keep(store, RUNS[0], Result({}, reason="first"))
-    assert keep(store, RUNS[0], Result({}, reason="second")).reason == "second"
+    keep(store, RUNS[0], RunResult({}, reason="first"))
+    assert keep(store, RUNS[0], RunResult({}, reason="second")).reason == "second"
     assert keep(store, RUNS[0], result()).values["epoch"] == 0
-    assert not keep(store, RUNS[0], Result({}, reason="third")).failed
+    assert not keep(store, RUNS[0], RunResult({}, reason="third")).failed
     assert not found(tmp_path / "s")[0][KEYS[0]].failed
     assert os.listdir(store.runs) == [KEYS[0]]
 
@@ -280,7 +281,7 @@ def test_interrupted_at_any_moment_what_is_on_the_disk_was_told(
                 raise KeyboardInterrupt
             yield run, result(k)
 
-    def tell(run: Run, kept: Result) -> None:
+    def tell(run: PlannedRun, kept: RunResult) -> None:
         if moment == 0 and len(told) == 2 and run.key not in told:
             told.add(run.key)
             raise KeyboardInterrupt
@@ -369,17 +370,17 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 import numpy as np
-from tacit.sweeps.run import DataCall, Result, Run
+from tacit.sweeps.planned_run import DataCall, RunResult, PlannedRun
 from tacit.sweeps.store import Store
 from tacit.values import BadInput, Setting
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(Path(sys.argv[1]))
 for seed in range(5):
-    run = Run(DataCall("gaussians:n=10"), Setting(), 100, seed, ("margin",), 60.0)
+    run = PlannedRun(DataCall("gaussians:n=10"), Setting(), 100, seed, ("margin",), 60.0)
     if seed == 3:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     try:
-        store.keep([(run, Result({"margin": 1.0}))])
+        store.keep([(run, RunResult({"margin": 1.0}))])
     except BadInput as error:
         store.flush()  # nor can the index grow
         print(error)

@@ -19,13 +19,14 @@ import pytest
 
 from helpers import refused
 from sweep_works import POISON, real_but_poison
+from tacit.sweeps.computation import compute
 from tacit.sweeps.local import Cores
 from tacit.sweeps.loop import sweep
 from tacit.sweeps.plan import Plan, read, sets
-from tacit.sweeps.run import CRASHES, Crashed, Pack, Result, Sets
+from tacit.sweeps.planned_run import Pack, RunResult, Sets
 from tacit.sweeps.store import Store
 from tacit.sweeps.table import as_csv, rows
-from tacit.sweeps.work import work
+from tacit.sweeps.workers import CRASHES, Crashed
 from tacit.values import BadInput
 
 TOML = """
@@ -65,7 +66,7 @@ def plan(file: Path) -> Plan:
 @pytest.fixture(scope="module")
 def table(plan: Plan) -> bytes:
     """What every sweep has to end with: each run done alone, in this process."""
-    results = {p.run.key: work((p.run,), sets(plan))[0] for p in plan.points}
+    results = {p.run.key: compute((p.run,), sets(plan))[0] for p in plan.points}
     return as_csv(plan, rows(plan, results))
 
 
@@ -77,8 +78,8 @@ class Here:
 
     pack, at_once, crashes = 4, 2, CRASHES
 
-    def __init__(self, do: Callable[[Pack], Sequence[Result] | Crashed] | None = None) -> None:
-        self.do = do or (lambda pack: [Result({"limit.margin": run.seed / 7}) for run in pack])
+    def __init__(self, do: Callable[[Pack], Sequence[RunResult] | Crashed] | None = None) -> None:
+        self.do = do or (lambda pack: [RunResult({"limit.margin": run.seed / 7}) for run in pack])
         self.given: list[Pack] = []
         self.started: list[list[int]] = []
 
@@ -87,7 +88,7 @@ class Here:
         self.started.append([run.seed for run in pack])
         assert len(self.given) <= self.at_once
 
-    def wait(self) -> tuple[Pack, Sequence[Result] | Crashed]:
+    def wait(self) -> tuple[Pack, Sequence[RunResult] | Crashed]:
         pack = self.given.pop()
         return pack, self.do(pack)
 
@@ -136,8 +137,8 @@ def test_runs_that_occur_twice_are_done_once(plan: Plan, tmp_path: Path) -> None
 
 
 def test_failed_runs_are_kept_and_done_again_only_when_asked(plan: Plan, tmp_path: Path) -> None:
-    def fails(pack: Pack) -> list[Result]:
-        return [Result({}, reason=f"no {run.seed % 2}" * (run.seed < 4)) for run in pack]
+    def fails(pack: Pack) -> list[RunResult]:
+        return [RunResult({}, reason=f"no {run.seed % 2}" * (run.seed < 4)) for run in pack]
 
     first = sweep(plan, Store(tmp_path / "s"), Here(fails))
     assert counts(first) == (RUNS, RUNS - 4, 4, 0) and sorted(first.reasons) == ["no 0", "no 1"]
@@ -154,10 +155,10 @@ def test_failed_runs_are_kept_and_done_again_only_when_asked(plan: Plan, tmp_pat
 def test_a_run_that_crashes_its_workers_has_failed_and_the_rest_is_done(
     plan: Plan, tmp_path: Path
 ) -> None:
-    def crash(pack: Pack) -> Sequence[Result] | Crashed:
+    def crash(pack: Pack) -> Sequence[RunResult] | Crashed:
         if any(run.seed == POISON for run in pack):
             return Crashed("its worker died")
-        return [Result({}) for _ in pack]
+        return [RunResult({}) for _ in pack]
 
     workers = Here(crash)
     found = sweep(plan, Store(tmp_path / "s"), workers)
@@ -173,10 +174,10 @@ def test_what_others_do_meanwhile_is_not_done_twice(plan: Plan, tmp_path: Path) 
     workers = Here()
     runs = [point.run for point in plan.points]
 
-    def do(pack: Pack) -> list[Result]:
+    def do(pack: Pack) -> list[RunResult]:
         # Another sweep, faster than this one.
-        Store(tmp_path / "s").keep((run, Result({"limit.margin": 5.0})) for run in runs[::2])
-        return [Result({"limit.margin": 5.0}) for _ in pack]
+        Store(tmp_path / "s").keep((run, RunResult({"limit.margin": 5.0})) for run in runs[::2])
+        return [RunResult({"limit.margin": 5.0}) for _ in pack]
 
     workers.do = do
     found = sweep(plan, Store(tmp_path / "s"), workers)
@@ -199,10 +200,10 @@ def test_the_second_sweep_begins_at_the_other_end(plan: Plan, tmp_path: Path) ->
 def test_a_sweep_that_ends_early_keeps_what_it_has(
     plan: Plan, tmp_path: Path, fault: BaseException
 ) -> None:
-    def once(pack: Pack) -> list[Result]:
+    def once(pack: Pack) -> list[RunResult]:
         if Store(tmp_path / "s").find([point.run.key for point in plan.points]):
             raise fault
-        return [Result({}) for _ in pack]
+        return [RunResult({}) for _ in pack]
 
     with pytest.raises(type(fault)):
         sweep(plan, Store(tmp_path / "s"), Here(once))

@@ -11,17 +11,17 @@ import pyarrow.parquet as parquet
 import pytest
 
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, LISTS, TEXTS, WHOLE, result_columns
+from tacit.sweeps.computation import compute
 from tacit.sweeps.plan import Plan, Point
-from tacit.sweeps.run import DataCall, Result, Run
+from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.sweeps.table import as_csv, as_parquet, columns, rows
-from tacit.sweeps.work import work
 from tacit.values import BadInput, Setting
 
 RECORD = ("margin", "singular_values", "certificate")
 
 
 def plan_of(*values: dict) -> Plan:
-    run = Run(DataCall("xor"), Setting(), 10, 0, RECORD, 60.0)
+    run = PlannedRun(DataCall("xor"), Setting(), 10, 0, RECORD, 60.0)
     points = tuple(Point(one, replace(run, seed=i)) for i, one in enumerate(values))
     return Plan("plan", points, (), {}, {}, RECORD)
 
@@ -33,8 +33,8 @@ PLAN = plan_of(
     {"data.file": "-a", "lr": -1e22, "stop": [], "seed": 2},
 )
 RESULTS = {
-    PLAN.points[2].run.key: Result({}, reason="=cmd()"),
-    PLAN.points[0].run.key: Result(
+    PLAN.points[2].run.key: RunResult({}, reason="=cmd()"),
+    PLAN.points[0].run.key: RunResult(
         {
             "margin": 0.1 + 0.2,
             "outcome": "ran all epochs",
@@ -42,7 +42,7 @@ RESULTS = {
             "singular_values": [1.0, THIRD],
         }
     ),
-    PLAN.points[1].run.key: Result({"margin": None, "epoch": 2**60, "singular_values": None}),
+    PLAN.points[1].run.key: RunResult({"margin": None, "epoch": 2**60, "singular_values": None}),
 }
 
 
@@ -83,7 +83,7 @@ def test_no_text_is_a_formula():
     assert one["data.file"] == "'=1+1.csv"
     assert third["data.file"] == "'-a" and third["reason"] == "'=cmd()"
     names = plan_of(*({"data.file": f"{mark}a"} for mark in "=+-@\t\r"))
-    results = {point.run.key: Result({}) for point in names.points}
+    results = {point.run.key: RunResult({}) for point in names.points}
     for row in read(as_csv(names, rows(names, results))):
         assert row["data.file"].startswith("'")
 
@@ -100,7 +100,7 @@ def test_parquet_has_the_same_and_types_that_do_not_depend_on_values():
     for row, again in zip(found, table.to_pylist(), strict=True):
         again["stop"] = json.loads(again["stop"])
         assert again == row
-    nothing = {key: Result({}) for key in RESULTS}
+    nothing = {key: RunResult({}) for key in RESULTS}
     empty = parquet.read_table(io.BytesIO(as_parquet(PLAN, rows(PLAN, nothing))))
     assert empty.schema == table.schema
     assert parquet.read_table(io.BytesIO(as_parquet(PLAN, []))).schema == table.schema
@@ -108,7 +108,7 @@ def test_parquet_has_the_same_and_types_that_do_not_depend_on_values():
 
 def test_mixed_columns_are_text_in_parquet():
     plan = plan_of({"data.height": "none", "lr": 1}, {"data.height": 0.1, "lr": 0.5})
-    results = {point.run.key: Result({}) for point in plan.points}
+    results = {point.run.key: RunResult({}) for point in plan.points}
     table = parquet.read_table(io.BytesIO(as_parquet(plan, rows(plan, results))))
     assert table["data.height"].to_pylist() == ["none", "0.1"]
     assert table["lr"].to_pylist() == [1.0, 0.5]
@@ -133,7 +133,7 @@ def test_columns_of_results_have_the_types_of_their_values():
 
     record = (*MEASURES, "limit", "certificate")
     setting = Setting(width=4, init="balanced:0.1", lr=0.5)
-    (result,) = work((Run(DataCall("lyu2021_left"), setting, 50, 0, record, 60.0),), {})
+    (result,) = compute((PlannedRun(DataCall("lyu2021_left"), setting, 50, 0, record, 60.0),), {})
     for name in result_columns(record)[2:]:
         kind = str if name in TEXTS else int if name in WHOLE else list if name in LISTS else float
         value = result.values[name]

@@ -15,7 +15,7 @@ from tacit.values import BadInput
 
 if TYPE_CHECKING:
     from tacit.sweeps.plan import Plan
-    from tacit.sweeps.run import Workers
+    from tacit.sweeps.workers import Workers
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
@@ -85,11 +85,11 @@ def sweep(
         for name in NEEDED:
             import_module(name)
         from tacit.cli import printing as show
-        from tacit.sweeps.export import check_table, write_table
         from tacit.sweeps.loop import sweep as run
         from tacit.sweeps.plan import read
         from tacit.sweeps.store import Store
         from tacit.sweeps.table import as_csv, rows
+        from tacit.sweeps.table_file import check_table, write_table
 
     if table is not None:
         check_table(table)
@@ -174,7 +174,7 @@ def _workers(
 
         workers = Cores(many)
     else:
-        from tacit.sweeps.cluster.workers import Tls, connect
+        from tacit.sweeps.cluster.dask_cluster import Tls, connect
 
         ca, cert, key = tls
         if ca and cert and key:

@@ -108,7 +108,7 @@ class Flow:
         most_tries: float = math.inf,
     ) -> Path:
         """Until the loss is that small, for so many tries of a step; may be called again."""
-        end, reason = "reached", ""
+        end, reason, out_of_time = "reached", "", False
         begin, last_try = perf_counter(), self.tries + most_tries
         h, stiff = 0.01 / self._fastest(), 0
         try:
@@ -124,6 +124,7 @@ class Flow:
                     break
                 if perf_counter() - begin > seconds:
                     end, reason = "undecided", f"{seconds:g} seconds were not enough"
+                    out_of_time = True
                     break
                 if self.tries >= last_try:
                     end, reason = "undecided", f"{most_tries:g} steps were not enough"
@@ -146,7 +147,14 @@ class Flow:
         size = max(float((_sizes(last) ** 2).max()), 1e-300)
         drift = float(np.abs(_conserved(last) - self.conserved).max()) / size if last.both else 0.0
         return Path(
-            list(self.moments), list(self.events), end, reason, self.steps, self.rejected, drift
+            list(self.moments),
+            list(self.events),
+            end,
+            reason,
+            self.steps,
+            self.rejected,
+            drift,
+            out_of_time,
         )
 
     def _explicit_step(self, h: float) -> tuple[float, bool]:

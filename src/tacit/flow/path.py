@@ -42,6 +42,8 @@ class Path:
     rejected: int
     drift: float
     """max |‖w_k‖² − a_k² − its start| over the largest ‖w_k‖² + a_k²: 0 for the exact flow."""
+    out_of_time: bool = False
+    """Whether it is undecided because the seconds it was given were over."""
 
     @property
     def last(self) -> Moment:

@@ -11,8 +11,8 @@ from typing import Any
 
 from tacit.data import GENERATORS, load
 from tacit.files import open_regular
-from tacit.sweeps.run import DataCall
-from tacit.sweeps.values import Kind, known, shown
+from tacit.sweeps.plan_values import Kind, known, shown
+from tacit.sweeps.planned_run import DataCall
 from tacit.values import BadInput, Dataset
 from tacit.values.text import near_miss
 

@@ -22,7 +22,8 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any
 
-from tacit.sweeps.run import CRASHES, Crashed, DataCall, Pack, Result, Sets
+from tacit.sweeps.planned_run import DataCall, Pack, RunResult, Sets
+from tacit.sweeps.workers import CRASHES, Crashed
 from tacit.values import BadInput
 
 CPU_PACK, GPU_PACK = 64, 4096
@@ -34,7 +35,7 @@ ONE_THREAD = {
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NPROC")  # XLA: last
 }
 
-Work = Callable[[Pack, Sets, int], list[Result]]
+Compute = Callable[[Pack, Sets, int], list[RunResult]]
 
 
 def cores() -> int:
@@ -64,14 +65,14 @@ class Cores:
 
     crashes = CRASHES
 
-    def __init__(self, workers: int | None = None, work: Work | None = None) -> None:
+    def __init__(self, workers: int | None = None, compute: Compute | None = None) -> None:
         if workers is not None and workers < 1:
             raise BadInput(f"--workers {workers} must be at least 1")
         self._most = workers or cores()
-        self._work = work
+        self._compute = compute
         self._workers: list[_Worker] = []
         self._packs: deque[tuple[Pack, Sets]] = deque()
-        self._ended: deque[tuple[Pack, Sequence[Result] | Crashed]] = deque()
+        self._ended: deque[tuple[Pack, Sequence[RunResult] | Crashed]] = deque()
         self._stillborn = 0
 
     @cached_property
@@ -101,7 +102,7 @@ class Cores:
         self._packs.append((pack, sets))
         self._give()
 
-    def wait(self) -> tuple[Pack, Sequence[Result] | Crashed]:
+    def wait(self) -> tuple[Pack, Sequence[RunResult] | Crashed]:
         while not self._ended:
             self._give()
             if not self._workers:
@@ -180,7 +181,7 @@ class Cores:
     def _spawn(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._work), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, self._compute), daemon=True)
         resource_tracker.ensure_running()  # it would let the signals through
         with held_back(), _environment(ONE_THREAD), _without_main():  # a child never hears them
             process.start()
@@ -188,7 +189,7 @@ class Cores:
         theirs.close()
 
 
-def _serve(pipe: Connection, work: Work | None) -> None:
+def _serve(pipe: Connection, compute: Compute | None) -> None:
     """What a process does: packs in, results out, until whoever started it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
@@ -196,11 +197,9 @@ def _serve(pipe: Connection, work: Work | None) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(2, 1)  # standard output belongs to the command
     from tacit._jax import jax
+    from tacit.sweeps import computation
 
-    if work is None:
-        from tacit.sweeps.work import work as own
-
-        work = own
+    compute = compute or computation.compute
     known: dict[DataCall, Any] = {}
     with contextlib.suppress(EOFError, OSError):
         pipe.send(jax.default_backend())
@@ -208,7 +207,7 @@ def _serve(pipe: Connection, work: Work | None) -> None:
             pack, new, threads = pipe.recv()
             known |= new
             try:
-                answer: list[Result] | Crashed = work(pack, known, threads)
+                answer: list[RunResult] | Crashed = compute(pack, known, threads)
             except Exception as error:
                 answer = Crashed(f"its worker met {type(error).__name__}: {str(error)[:300]}")
             pipe.send(answer)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from tacit.sweeps.packs import packs
 from tacit.sweeps.plan import Plan, sets
-from tacit.sweeps.run import Crashed, Pack, Result, Run, Workers
+from tacit.sweeps.planned_run import Pack, PlannedRun, RunResult
 from tacit.sweeps.store import Store
+from tacit.sweeps.workers import Crashed, Workers
 from tacit.values.text import printable
 
 Progress = Callable[[int, int, str], None]
@@ -20,7 +21,7 @@ Progress = Callable[[int, int, str], None]
 class Swept:
     """A sweep at its end: done + failed + cached = runs."""
 
-    results: Mapping[str, Result]
+    results: Mapping[str, RunResult]
     """By the keys of runs, without arrays."""
     runs: int
     """Points of the plan."""
@@ -76,8 +77,8 @@ class _Loop:
         workers: Workers,
         progress: Progress,
         retry: bool,
-        runs: dict[str, Run],
-        found: dict[str, Result],
+        runs: dict[str, PlannedRun],
+        found: dict[str, RunResult],
     ) -> None:
         self.store, self.workers, self.retry, self.found = store, workers, retry, found
         self.data, self.of, self.progress = sets(plan), len(runs), progress
@@ -123,17 +124,17 @@ class _Loop:
         if times < self.workers.crashes:
             return [pack]
         often = f", {times} times" if times > 1 else ""
-        failure = Result({}, reason=printable(f"{crash}{often}"))
+        failure = RunResult({}, reason=printable(f"{crash}{often}"))
         self.store.keep([(run, failure)], self._kept)
         return []
 
-    def _kept(self, run: Run, result: Result) -> None:
+    def _kept(self, run: PlannedRun, result: RunResult) -> None:
         key = run.key
         self._note(key, result)
         self.now.add(key)
         self.tell()
 
-    def _note(self, key: str, result: Result) -> None:
+    def _note(self, key: str, result: RunResult) -> None:
         self.found[key] = result
         if result.failed:
             self.failed.add(key)

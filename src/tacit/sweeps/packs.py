@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from tacit.sweeps.run import Pack, Run
+from tacit.sweeps.planned_run import Pack, PlannedRun
 
 SLOW = 4
 """The most runs in a pack where each has its own limit or certificate: these take seconds each, and
@@ -16,13 +16,13 @@ a pack is kept only when all of it is done."""
 _SEED = re.compile(r"(?<=[:,])seed=[^,]*")
 
 
-def packs(runs: Sequence[Run], most: int, shares: int = 1) -> list[Pack]:
+def packs(runs: Sequence[PlannedRun], most: int, shares: int = 1) -> list[Pack]:
     """Every run in one pack of at most `most`; at least `shares` packs where there are enough runs.
 
     Runs keep their order within a pack. Packs with the same compiled code follow each other.
     """
     most = max(1, min(most, math.ceil(len(runs) / max(1, shares))))
-    groups: dict[Hashable, list[Run]] = {}
+    groups: dict[Hashable, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(alike(run), []).append(run)
     found: list[Pack] = []
@@ -34,7 +34,7 @@ def packs(runs: Sequence[Run], most: int, shares: int = 1) -> list[Pack]:
     return found
 
 
-def alike(run: Run) -> Hashable:
+def alike(run: PlannedRun) -> Hashable:
     """The same for runs that are trained together: they differ in data, initial weights, seed.
 
     The call of the data without its seed stands for the shape of the points.

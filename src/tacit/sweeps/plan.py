@@ -17,11 +17,11 @@ from typing import Any
 from tacit.files import open_regular
 from tacit.sweeps import data_calls as calls
 from tacit.sweeps import settings
-from tacit.sweeps.build import OWN, Builder
 from tacit.sweeps.columns import LISTS, OTHERS, STATE, result_columns
 from tacit.sweeps.data_calls import RUN
-from tacit.sweeps.run import DataCall, Run, Sets
-from tacit.sweeps.values import MOST_RUNS, Kind, known, one, several, table
+from tacit.sweeps.plan_values import MOST_RUNS, Kind, known, one, several, table
+from tacit.sweeps.planned_run import DataCall, PlannedRun, Sets
+from tacit.sweeps.run_builder import OWN, Builder
 from tacit.values import BadInput, Dataset
 from tacit.values.text import near_miss
 
@@ -36,7 +36,7 @@ class Point:
     """A run and the values that the table shows of it."""
 
     values: dict[str, Any]
-    run: Run
+    run: PlannedRun
 
 
 @dataclass(frozen=True, eq=False)

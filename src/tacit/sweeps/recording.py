@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, measures_of
-from tacit.sweeps.run import Run
+from tacit.sweeps.planned_run import PlannedRun
 from tacit.values import BadInput, Dataset
 from tacit.values.jsonable import plain
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Weights = dict[str, np.ndarray]
 
 
-def of_measures(run: Run, descent: Descent, data: Dataset, weights: Weights) -> dict[str, Any]:
+def of_measures(
+    run: PlannedRun, descent: Descent, data: Dataset, weights: Weights
+) -> dict[str, Any]:
     """The measures that are asked for; None where one has no meaning, or the run diverged."""
     from tacit.measures import MEASURES, NotDefined, Snapshot
 
@@ -37,7 +39,7 @@ def of_measures(run: Run, descent: Descent, data: Dataset, weights: Weights) -> 
     return found
 
 
-def of_certificate(run: Run, data: Dataset, weights: Weights) -> dict[str, Any]:
+def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str, Any]:
     """What the trained network is among all; `optimality` says so where there is no certificate."""
     from tacit.certificates import certify
     from tacit.models import parse_activation
@@ -58,7 +60,7 @@ def of_certificate(run: Run, data: Dataset, weights: Weights) -> dict[str, Any]:
     return plain(dict(zip(CERTIFICATE, values, strict=True)))
 
 
-def of_limit(run: Run, data: Dataset) -> tuple[dict[str, Any], Weights]:
+def of_limit(run: PlannedRun, data: Dataset) -> tuple[dict[str, Any], Weights]:
     """Where the flow from the initial weights ends; the limit as a network where there is one."""
     from tacit.flow import find
     from tacit.flow.summary import rate_of
@@ -67,7 +69,7 @@ def of_limit(run: Run, data: Dataset) -> tuple[dict[str, Any], Weights]:
     if end.path.end == "interrupted":  # the flow keeps what it has; a sweep does not
         raise KeyboardInterrupt
     best = end.certificate
-    cut = end.outcome == "undecided" and "seconds" in end.path.reason
+    cut = end.outcome == "undecided" and end.path.out_of_time
     values = (
         end.outcome,
         end.margin,

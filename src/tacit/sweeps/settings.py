@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Literal
 
 from tacit.models import parse_activation, parse_model
-from tacit.sweeps.values import Kind
+from tacit.sweeps.plan_values import Kind
 from tacit.values import BadInput, Setting
 
 Train = Literal["both", "first"] | None

@@ -1,7 +1,7 @@
 """Where a sweep keeps its runs: one folder each, named after the run's key, written whole.
 
     DIR/sweep.json        marks the folder, and says what was asked for
-    DIR/runs/KEY/         a run, see `tacit.sweeps.folder`
+    DIR/runs/KEY/         a run, see `tacit.sweeps.run_folder`
     DIR/index.sqlite      a cache of the run folders; may be deleted at any time
     DIR/lock              held by a sweep that is at work
     DIR/table.csv         written when all runs are there
@@ -23,9 +23,9 @@ from pathlib import Path
 
 import tacit
 from tacit.files import check_writable, open_regular, write_file, write_folder
-from tacit.sweeps.folder import MOST_BYTES, files, read
 from tacit.sweeps.index import Index, Row
-from tacit.sweeps.run import FORMAT, Result, Run
+from tacit.sweeps.planned_run import FORMAT, PlannedRun, RunResult
+from tacit.sweeps.run_folder import MOST_BYTES, files, read
 from tacit.values import BadInput
 from tacit.values.text import count
 
@@ -62,11 +62,11 @@ class Store:
         self._flushed = time.monotonic()
         self._broken: set[str] = set()
 
-    def find(self, keys: Collection[str]) -> dict[str, Result]:
+    def find(self, keys: Collection[str]) -> dict[str, RunResult]:
         """What is known of these runs, without their arrays."""
         self._index.keep_only(set(os.listdir(self.runs)))
         rows = self._index.read(keys)
-        found: dict[str, Result] = {}
+        found: dict[str, RunResult] = {}
         broken: dict[str, str] = {}
         for key in keys:
             result = self._look(key, rows.get(key), broken)
@@ -76,7 +76,7 @@ class Store:
         self.flush()
         return found
 
-    def look(self, key: str) -> Result | None:
+    def look(self, key: str) -> RunResult | None:
         """What is there of one run now."""
         broken: dict[str, str] = {}
         result = self._look(key, None, broken)
@@ -85,17 +85,17 @@ class Store:
 
     def keep(
         self,
-        results: Iterable[tuple[Run, Result]],
-        tell: Callable[[Run, Result], None] = lambda run, result: None,
+        results: Iterable[tuple[PlannedRun, RunResult]],
+        tell: Callable[[PlannedRun, RunResult], None] = lambda run, result: None,
     ) -> None:
         """Write them, and tell what is there then; another sweep may have been faster.
 
         Several at a time, since most of the time is waiting for the disk. Whatever interrupts it,
         at whatever moment, exactly the runs that are on the disk have been told.
         """
-        written: dict[str, tuple[Run, Result, Row]] = {}
+        written: dict[str, tuple[PlannedRun, RunResult, Row]] = {}
 
-        def write(run: Run, result: Result) -> None:
+        def write(run: PlannedRun, result: RunResult) -> None:
             written[run.key] = (run, *self._write(run, result))
 
         def note(key: str) -> None:
@@ -117,7 +117,7 @@ class Store:
         if time.monotonic() > self._flushed + FLUSH:
             self.flush()
 
-    def _write(self, run: Run, result: Result) -> tuple[Result, Row]:
+    def _write(self, run: PlannedRun, result: RunResult) -> tuple[RunResult, Row]:
         target = self.runs / run.key
         there = _if_whole(target)
         if there is not None and not there[0].failed:
@@ -165,7 +165,7 @@ class Store:
             stack.callback(self.flush)
             yield first
 
-    def _look(self, key: str, row: Row | None, broken: dict[str, str]) -> Result | None:
+    def _look(self, key: str, row: Row | None, broken: dict[str, str]) -> RunResult | None:
         try:
             result, now = read(self.runs / key, row)
         except FileNotFoundError:
@@ -186,7 +186,7 @@ class Store:
         self._broken.update(new)
 
 
-def _if_whole(folder: Path) -> tuple[Result, Row] | None:
+def _if_whole(folder: Path) -> tuple[RunResult, Row] | None:
     try:
         return read(folder)
     except (BadInput, OSError):

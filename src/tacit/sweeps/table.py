@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.sweeps.columns import LISTS, TEXTS, WHOLE, result_columns
 from tacit.sweeps.plan import Plan
-from tacit.sweeps.run import Result
+from tacit.sweeps.planned_run import RunResult
 from tacit.values import BadInput
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -22,7 +22,7 @@ def columns(plan: Plan) -> tuple[str, ...]:
     return (*plan.points[0].values, *result_columns(plan.record), "run")
 
 
-def rows(plan: Plan, results: Mapping[str, Result]) -> list[dict[str, Any]]:
+def rows(plan: Plan, results: Mapping[str, RunResult]) -> list[dict[str, Any]]:
     """A row for every run that has a result, by column; `results` are by the keys of the runs."""
     names = columns(plan)
     found = []

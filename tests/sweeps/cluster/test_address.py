@@ -9,10 +9,10 @@ import pytest
 
 from cluster_processes import certificates, machines
 from helpers import refused
-from tacit.sweeps.cluster import workers as module
+from tacit.sweeps.cluster import dask_cluster as module
 from tacit.sweeps.cluster.address import Tls
-from tacit.sweeps.cluster.workers import connect
-from tacit.sweeps.run import DataCall, Run
+from tacit.sweeps.cluster.dask_cluster import connect
+from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import Setting
 
 
@@ -78,7 +78,7 @@ def test_tls_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     certificates(tmp_path / "other")
     options = certificates(tmp_path / "ours")
     ours, other = tls(tmp_path / "ours"), tls(tmp_path / "other")
-    run = Run(DataCall("gaussians:n=8,d=2"), Setting(width=2), 2, 0, ("train_error",), 1.0)
+    run = PlannedRun(DataCall("gaussians:n=8,d=2"), Setting(width=2), 2, 0, ("train_error",), 1.0)
     with machines(tmp_path / "machines", options) as there:
         there.start_workers(1)
         with connect(there.address, ours) as cluster:

@@ -14,9 +14,9 @@ import pytest
 
 from cluster_processes import POISON, Machines, certificates, machines, until
 from helpers import refused, with_packages
-from tacit.sweeps.cluster import workers as module
+from tacit.sweeps.cluster import dask_cluster as module
 from tacit.sweeps.cluster.address import Tls
-from tacit.sweeps.cluster.workers import Cluster, Lost, connect
+from tacit.sweeps.cluster.dask_cluster import Cluster, Lost, connect
 from tacit.sweeps.local import Cores
 from tacit.sweeps.loop import Swept, sweep
 from tacit.sweeps.plan import Plan, read
@@ -212,7 +212,7 @@ def test_ctrl_c_stays_ours(address: str) -> None:
     program = (
         "import signal\n"
         "from tacit.values import BadInput\n"
-        "from tacit.sweeps.cluster.workers import connect\n"
+        "from tacit.sweeps.cluster.dask_cluster import connect\n"
         "try:\n"
         f"    connect({address!r})\n"
         "except BadInput:\n"

@@ -14,9 +14,9 @@ import pytest
 from cluster_processes import until
 from helpers import refused
 from tacit.sweeps.cluster import slurm as module
+from tacit.sweeps.cluster.dask_cluster import Cluster, connect
 from tacit.sweeps.cluster.slurm import Jobs, checked
-from tacit.sweeps.cluster.workers import Cluster, connect
-from tacit.sweeps.run import DataCall, Run
+from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import Setting
 
 TABLE = {"interface": "lo", "cores": 2, "memory": "2GB"}
@@ -53,9 +53,9 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def runs(number: int) -> list[Run]:
+def runs(number: int) -> list[PlannedRun]:
     data = DataCall("gaussians:n=8,d=2")
-    return [Run(data, Setting(width=2), 2, i, ("train_error",), 1.0) for i in range(number)]
+    return [PlannedRun(data, Setting(width=2), 2, i, ("train_error",), 1.0) for i in range(number)]
 
 
 def done(cluster: Cluster, number: int) -> bool:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import tacit
-from tacit.sweeps.run import DataCall, Pack, Result
+from tacit.sweeps.planned_run import DataCall, Pack, RunResult
 from tacit.values import BadInput, Dataset
 from tacit.values.text import printable
 
@@ -86,16 +86,16 @@ def keep(data: Dataset) -> Dataset:
 
 def task(
     ours: Mapping[str, str], pack: Pack, calls: tuple[DataCall, ...], *data: Dataset
-) -> list[Result] | str:
+) -> list[RunResult] | str:
     """The results of a pack, or what went wrong; it only computes, so it may run twice."""
     from distributed import get_worker
 
     found = difference(ours, versions())
     if found:
         raise Differs(refusal(f"worker {get_worker().address}", found))
-    from tacit.sweeps.work import work
+    from tacit.sweeps.computation import compute
 
     try:
-        return list(work(pack, dict(zip(calls, data, strict=True)), threads=1))
+        return list(compute(pack, dict(zip(calls, data, strict=True)), threads=1))
     except Exception as error:  # as text, for not every exception can travel
         return f"{type(error).__name__}: {error}"[:500]

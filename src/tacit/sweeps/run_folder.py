@@ -21,7 +21,7 @@ from typing import Any
 import tacit
 from tacit.files import npz_bytes, open_regular
 from tacit.sweeps.index import Row
-from tacit.sweeps.run import FORMAT, Result, Run
+from tacit.sweeps.planned_run import FORMAT, PlannedRun, RunResult
 from tacit.values import BadInput
 from tacit.values.jsonable import plain
 
@@ -30,7 +30,7 @@ MOST_BYTES = 64 << 20
 NEEDED = {"values": dict, "reason": str, "seconds": float, "device": str, "arrays": int}
 
 
-def files(run: Run, result: Result) -> dict[str, bytes]:
+def files(run: PlannedRun, result: RunResult) -> dict[str, bytes]:
     """The files of the folder."""
     arrays = npz_bytes(result.arrays) if result.arrays else b""
     about = {
@@ -49,7 +49,7 @@ def files(run: Run, result: Result) -> dict[str, bytes]:
     return {"run.json": text.encode(), **({"arrays.npz": arrays} if arrays else {})}
 
 
-def read(folder: Path, row: Row | None = None) -> tuple[Result, Row]:
+def read(folder: Path, row: Row | None = None) -> tuple[RunResult, Row]:
     """The result, without its arrays, and the row for the index; `row` saves reading if it is of
     the file that is there. FileNotFoundError if there is no folder, BadInput if it is broken."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
@@ -69,7 +69,7 @@ def read(folder: Path, row: Row | None = None) -> tuple[Result, Row]:
     arrays = about.pop("arrays")
     if arrays and _size(folder / "arrays.npz") != arrays:
         raise BadInput("its arrays.npz is missing or cut off")
-    return Result(**about), row
+    return RunResult(**about), row
 
 
 def _checked(data: bytes, key: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _checked(data: bytes, key: str) -> dict[str, Any]:
 
 
 def _hash(said: Mapping[str, Any]) -> str:
-    """As `Run.key` computes it."""
+    """As `PlannedRun.key` computes it."""
     text = json.dumps(said, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from tacit.sweeps.cluster import remote
 from tacit.sweeps.cluster.address import Place, Tls, scheduler
-from tacit.sweeps.run import Crashed, DataCall, Pack, Result, Sets
+from tacit.sweeps.planned_run import DataCall, Pack, RunResult, Sets
+from tacit.sweeps.workers import Crashed
 from tacit.values import BadInput
 from tacit.values.text import count, printable
 
@@ -113,7 +114,7 @@ class Cluster:
         self._hands[next(self._numbers)] = pack, sets
         self._feed()
 
-    def wait(self) -> tuple[Pack, Sequence[Result] | Crashed]:
+    def wait(self) -> tuple[Pack, Sequence[RunResult] | Crashed]:
         """The next pack that has ended; BadInput when the cluster is gone or unlike us."""
         while True:
             self._feed()
@@ -138,7 +139,7 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _outcome(self, number: int, future: Any) -> Sequence[Result] | Crashed | None:
+    def _outcome(self, number: int, future: Any) -> Sequence[RunResult] | Crashed | None:
         """What a pack gave; None when it has to be done again."""
         from distributed import CancelledError, KilledWorker
 

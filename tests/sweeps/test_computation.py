@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import tacit.flow
-import tacit.sweeps.work as module
+import tacit.sweeps.computation as module
 import tacit.training
 from tacit.certificates import certify
 from tacit.data import load
 from tacit.flow import find
 from tacit.measures import MEASURES
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, result_columns
-from tacit.sweeps.run import DataCall, Result, Run
-from tacit.sweeps.work import work
+from tacit.sweeps.computation import compute
+from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.training import train
 from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
@@ -26,10 +26,10 @@ RECORD = ("log_loss", "train_error", "margin", "weights")
 TINY = Setting(width=4, init="gaussian:0.1", lr=0.05)
 
 
-def runs(data: str, setting: Setting, seeds: int = 4, epochs: int = 40) -> list[Run]:
+def runs(data: str, setting: Setting, seeds: int = 4, epochs: int = 40) -> list[PlannedRun]:
     """Runs that differ in seed, data and initialisation."""
     return [
-        Run(
+        PlannedRun(
             DataCall(data.format(seed // 2)),
             replace(setting, init=f"gaussian:{0.1 * (1 + seed % 2)}"),
             epochs,
@@ -41,13 +41,13 @@ def runs(data: str, setting: Setting, seeds: int = 4, epochs: int = 40) -> list[
     ]
 
 
-def alone(run: Run) -> Result:
-    (result,) = work((run,), {})
+def alone(run: PlannedRun) -> RunResult:
+    (result,) = compute((run,), {})
     assert not result.failed, result.reason
     return result
 
 
-def same(one: Result, other: Result) -> bool:
+def same(one: RunResult, other: RunResult) -> bool:
     """To the last bit."""
     return one.values == other.values and all(
         array.tobytes() == other.arrays[part].tobytes() for part, array in one.arrays.items()
@@ -73,15 +73,15 @@ BITS = {
 @pytest.mark.parametrize("case", BITS)
 def test_a_result_does_not_depend_on_the_pack(case):
     pack = runs(*BITS[case], seeds=6, epochs=200)
-    whole = work(tuple(pack), {})
-    backwards = work(tuple(pack[::-1]), {}, threads=2)[::-1]
+    whole = compute(tuple(pack), {})
+    backwards = compute(tuple(pack[::-1]), {}, threads=2)[::-1]
     assert len({result.arrays["W"].tobytes() for result in whole}) == len(pack)
     for i, result in enumerate(whole):
         assert not result.failed, result.reason
         assert same(result, backwards[i]), i
     assert same(whole[4], alone(pack[4]))
     mixed = tuple(runs(*BITS["gd"], seeds=1)) + tuple(pack[2:4])
-    assert same(work(mixed, {})[1], whole[2])
+    assert same(compute(mixed, {})[1], whole[2])
 
 
 @pytest.mark.parametrize("rule", ["gd", "sgd", "adam"])
@@ -89,7 +89,7 @@ def test_it_is_what_train_does(rule):
     """The same weights, and every measure that `train` has at its end."""
     setting = Setting(width=8, rule=rule, lr=0.03, stop=("no_improvement:500",))
     call = DataCall("gaussians:n=20,d=3,test=9,seed=1", bias=0.5)
-    run = Run(call, setting, 30, 5, (*MEASURES, "weights"), 60.0)
+    run = PlannedRun(call, setting, 30, 5, (*MEASURES, "weights"), 60.0)
     result = alone(run)
     other = train(setting, load(call.text, bias=0.5), 30, [5])
     for part, array in result.arrays.items():
@@ -108,7 +108,7 @@ def test_it_is_what_train_does(rule):
 def test_initial_weights_are_each_run_s_own():
     """One epoch of a tiny step is where the run began."""
     pack = [replace(run, setting=replace(run.setting, lr=1e-300)) for run in runs("xor", TINY)]
-    for run, result in zip(pack, work(tuple(pack), {}), strict=True):
+    for run, result in zip(pack, compute(tuple(pack), {}), strict=True):
         model = tacit.models.TwoLayer()
         begun = initial_weights(model, 2, 4, run.setting.init, run.seed)
         np.testing.assert_array_equal(result.arrays["W"], begun["W"])
@@ -123,7 +123,7 @@ def test_data_sets_are_made_once(monkeypatch):
 
     monkeypatch.setattr(module, "load_call", load_call)
     pack = runs("gaussians:n=5,seed={}", TINY, epochs=2)
-    assert not any(result.failed for result in work(tuple(pack), {}))
+    assert not any(result.failed for result in compute(tuple(pack), {}))
     assert len(calls) == len(set(calls)) == 2
 
 
@@ -132,9 +132,9 @@ def test_little_memory_changes_nothing(limit, monkeypatch):
     """Runs whose data does not fit go one after the other; compiled code is made again."""
     pack = runs("gaussians:n=9,d=3,seed={}", TINY, epochs=20)
     pack += runs("gaussians:n=8,d=2,seed={}", TINY, epochs=20)
-    whole = work(tuple(pack), {})
+    whole = compute(tuple(pack), {})
     monkeypatch.setattr(module, limit, 1)
-    for one, other in zip(whole, work(tuple(pack), {}), strict=True):
+    for one, other in zip(whole, compute(tuple(pack), {}), strict=True):
         assert same(one, other)
 
 
@@ -142,16 +142,16 @@ def test_data_from_files_comes_with_the_pack(rng):
     X = rng.standard_normal((7, 3))
     data = Dataset(X, np.where(X[:, 0] > 0, 1, -1))
     call = DataCall("points.csv#0123")
-    run = Run(call, TINY, 5, 0, RECORD, 60.0)
-    (result,) = work((run,), {call: data})
+    run = PlannedRun(call, TINY, 5, 0, RECORD, 60.0)
+    (result,) = compute((run,), {call: data})
     assert result.arrays["W"].shape == (4, 3) and not result.failed
-    (result,) = work((run,), {})
+    (result,) = compute((run,), {})
     assert result.failed
 
 
-def failing(pack: list[Run], bad: int, words: str) -> Result:
+def failing(pack: list[PlannedRun], bad: int, words: str) -> RunResult:
     """The result of the bad run; the others are as they are alone."""
-    results = work(tuple(pack), {})
+    results = compute(tuple(pack), {})
     for i, result in enumerate(results):
         if i != bad:
             assert not result.failed, result.reason
@@ -215,14 +215,14 @@ def test_a_failed_run_always_has_a_reason(monkeypatch):
         raise BadInput("")
 
     monkeypatch.setattr(module, "load_call", refused)
-    assert work((runs("xor", TINY)[0],), {})[0].reason == "BadInput"
+    assert compute((runs("xor", TINY)[0],), {})[0].reason == "BadInput"
 
 
 def test_long_reasons_are_cut(monkeypatch):
     monkeypatch.setattr(
         module, "load_call", lambda call: (_ for _ in ()).throw(ValueError("x" * 9999))
     )
-    (result,) = work((runs("xor", TINY)[0],), {})
+    (result,) = compute((runs("xor", TINY)[0],), {})
     assert len(result.reason) == module.LONGEST
 
 
@@ -233,10 +233,10 @@ def test_an_interrupt_passes_through(monkeypatch):
     pack = tuple(runs("xor", TINY, epochs=5))
     monkeypatch.setattr(tacit.training, "train_many", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        work(pack, {})
+        compute(pack, {})
     monkeypatch.setattr(module, "load_call", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        work(pack, {})
+        compute(pack, {})
 
 
 def test_an_interrupt_that_the_flow_keeps_to_itself_passes_through(monkeypatch):
@@ -246,13 +246,13 @@ def test_an_interrupt_that_the_flow_keeps_to_itself_passes_through(monkeypatch):
 
     monkeypatch.setattr(tacit.flow, "find", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        work((Run(DataCall("lyu2021_left"), TINY, 5, 0, ("limit",), 60.0),), {})
+        compute((PlannedRun(DataCall("lyu2021_left"), TINY, 5, 0, ("limit",), 60.0),), {})
 
 
 def test_what_diverges_says_so_and_measures_nothing():
     record = ("margin", "certificate", "weights")
     setting = Setting(width=4, lr=1e200, loss="exponential")
-    result = alone(Run(DataCall("xor"), setting, 50, 0, record, 60.0))
+    result = alone(PlannedRun(DataCall("xor"), setting, 50, 0, record, 60.0))
     assert result.values["outcome"] == "diverged" and result.values["epoch"] < 50
     assert {result.values[name] for name in ("margin", *CERTIFICATE)} == {None}
     assert result.arrays == {}
@@ -260,7 +260,9 @@ def test_what_diverges_says_so_and_measures_nothing():
 
 def test_the_certificate_is_that_of_the_trained_network():
     setting = Setting(width=6, activation="leaky:0.2", init="balanced:0.1", lr=0.5)
-    run = Run(DataCall("gaussians:n=9,seed=2"), setting, 300, 1, ("certificate", "weights"), 60.0)
+    run = PlannedRun(
+        DataCall("gaussians:n=9,seed=2"), setting, 300, 1, ("certificate", "weights"), 60.0
+    )
     result, data = alone(run), load(run.data.text)
     one = certify(result.arrays["W"], result.arrays["a"], data.X, data.y, 0.2, "both")
     expected = (one.optimality, one.margin, one.lower, one.upper, one.gap)
@@ -270,7 +272,7 @@ def test_the_certificate_is_that_of_the_trained_network():
 
 
 def test_where_there_is_no_certificate_it_says_why(monkeypatch):
-    run = Run(
+    run = PlannedRun(
         DataCall("linear:n=6,d=4"), Setting(model="residual", width=4), 3, 0, ("certificate",), 9
     )
     values = alone(run).values
@@ -288,7 +290,7 @@ def test_where_there_is_no_certificate_it_says_why(monkeypatch):
 def test_the_limit_needs_no_training(monkeypatch):
     monkeypatch.setattr(tacit.training, "train_many", None)
     setting = Setting(width=6, activation="leaky:0.5", init="balanced:1e-3")
-    result = alone(Run(DataCall("lyu2021_left"), setting, 5, 3, ("limit",), 60.0))
+    result = alone(PlannedRun(DataCall("lyu2021_left"), setting, 5, 3, ("limit",), 60.0))
     end = find(replace(setting, rule="flow"), load("lyu2021_left"), 3)
     assert end.outcome == "converged"
     assert set(result.values) == set(LIMIT)
@@ -302,7 +304,7 @@ def test_the_limit_needs_no_training(monkeypatch):
 def test_every_column_has_a_value_or_none():
     record = (*MEASURES, "limit", "certificate", "weights")
     setting = Setting(width=6, init="balanced:0.1", lr=0.5)
-    result = alone(Run(DataCall("lyu2021_left"), setting, 50, 1, record, 60.0))
+    result = alone(PlannedRun(DataCall("lyu2021_left"), setting, 50, 1, record, 60.0))
     assert set(result.values) == set(result_columns(record)[2:])
     assert result.values["test_error"] is None
     assert {"W", "a"} <= set(result.arrays)
@@ -317,10 +319,10 @@ for name in ("clarabel", "daqp", "cyclopts", "sklearn", "distributed", "pyarrow"
     sys.modules[name] = None
 from tacit import Setting
 from tacit.sweeps import packs, plan, table
-from tacit.sweeps.run import DataCall, Run
-from tacit.sweeps.work import work
-run = Run(DataCall("linear:n=5"), Setting(width=4), 3, 0, ("margin",), 60.0)
-((result,),) = [work(pack, {}) for pack in packs.packs([run], 8)]
+from tacit.sweeps.planned_run import DataCall, PlannedRun
+from tacit.sweeps.computation import compute
+run = PlannedRun(DataCall("linear:n=5"), Setting(width=4), 3, 0, ("margin",), 60.0)
+((result,),) = [compute(pack, {}) for pack in packs.packs([run], 8)]
 assert not result.failed, result.reason
 """
     subprocess.run([sys.executable, "-c", code], check=True)

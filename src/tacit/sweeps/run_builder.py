@@ -8,8 +8,8 @@ from typing import Any
 
 from tacit.sweeps import settings
 from tacit.sweeps.data_calls import MOST_TRIED, RUN, TRIED, Calls
-from tacit.sweeps.run import DataCall, Run
-from tacit.sweeps.values import Kind
+from tacit.sweeps.plan_values import Kind
+from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import BadInput, Setting
 
 OWN = {"epochs": Kind(int), "seed": Kind(int)}
@@ -38,7 +38,7 @@ class Builder:
         self._pairs: dict[tuple[Values, Values], None] = {}
         """Data without its seed, and settings, that occur together."""
 
-    def point(self, given: Values) -> tuple[dict[str, Any], Run]:
+    def point(self, given: Values) -> tuple[dict[str, Any], PlannedRun]:
         """The values that the table shows, and the run."""
         values = dict(zip(self._columns, given, strict=True))
         if values.get("data.seed") == RUN:
@@ -49,7 +49,7 @@ class Builder:
         call = self._called.get(data) or self._call(data, shape)
         setting = self._settings.get(own) or self._setting(own)
         self._pairs[shape, own] = None
-        run = Run(
+        run = PlannedRun(
             data=call,
             setting=setting,
             epochs=values.get("epochs", EPOCHS),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from tacit.values import Dataset, Setting
 
 FORMAT = 1
 """Of run folders; part of every key."""
-CRASHES = 3
-"""A run that ends its worker that often, alone, has failed."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class DataCall:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One network: everything its result depends on."""
 
     data: DataCall
@@ -53,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class RunResult:
     """What a run gave; `reason` is empty unless it failed."""
 
     values: dict[str, Any]
@@ -70,31 +68,7 @@ class Result:
         return bool(self.reason)
 
 
-Pack = tuple[Run, ...]
+Pack = tuple[PlannedRun, ...]
 """Runs that are trained together."""
 Sets = Mapping[DataCall, Dataset]
 """Data that a worker cannot make itself: what is read from files."""
-
-
-class Crashed(Exception):
-    """A worker ended while it worked on a pack; the message says how."""
-
-
-class Workers(Protocol):
-    """Who does the work: the cores of this machine, or a cluster."""
-
-    pack: int
-    """The most runs in a pack."""
-    at_once: int
-    """Packs that should be in the hands of the workers at any time."""
-    crashes: int
-    """Crashes of a pack with one run after which that run has failed."""
-
-    def start(self, pack: Pack, sets: Sets) -> None:
-        """Give a pack to the workers."""
-
-    def wait(self) -> tuple[Pack, Sequence[Result] | Crashed]:
-        """The next pack that has ended, with the results of its runs in their order."""
-
-    def close(self) -> None:
-        """End the workers, whatever they do."""

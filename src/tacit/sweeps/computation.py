@@ -16,8 +16,8 @@ import numpy as np
 
 from tacit.sweeps.columns import trains
 from tacit.sweeps.data_calls import load_call, need_two_classes
+from tacit.sweeps.planned_run import DataCall, Pack, PlannedRun, RunResult, Sets
 from tacit.sweeps.recording import of_certificate, of_limit, of_measures
-from tacit.sweeps.run import DataCall, Pack, Result, Run, Sets
 from tacit.values import BadInput, Dataset
 from tacit.values.text import printable
 
@@ -29,9 +29,9 @@ LONGEST = 500
 """Characters of a reason."""
 
 
-def work(pack: Pack, sets: Sets, threads: int = 1) -> list[Result]:
+def compute(pack: Pack, sets: Sets, threads: int = 1) -> list[RunResult]:
     """The results of the pack's runs, in their order."""
-    results: list[Result] = []
+    results: list[RunResult] = []
     jobs: list[_Job] = []
     data = _Data(sets)
     with _one_thread():
@@ -45,7 +45,7 @@ def work(pack: Pack, sets: Sets, threads: int = 1) -> list[Result]:
     return results
 
 
-def _results(jobs: Sequence[_Job], threads: int) -> list[Result]:
+def _results(jobs: Sequence[_Job], threads: int) -> list[RunResult]:
     """Train what is to be trained, and look at every network."""
     from tacit._jax import jax
 
@@ -64,14 +64,14 @@ def _results(jobs: Sequence[_Job], threads: int) -> list[Result]:
             with job, jax.default_device(processor):
                 job.look()
         found = ({}, {}) if job.reason else (job.values, job.arrays)
-        results.append(Result(*found, job.seconds, device, job.reason))
+        results.append(RunResult(*found, job.seconds, device, job.reason))
     return results
 
 
 class _Job:
     """A run on its way; as a context, what is raised becomes the run's reason."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: PlannedRun) -> None:
         self.run = run
         self.values: dict[str, Any] = {}
         self.arrays: Weights = {}
