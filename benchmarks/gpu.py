@@ -21,9 +21,9 @@ from benchmarks.text import seconds, table, times
 from tacit import Dataset, Setting
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer
+from tacit.models.initialisations import initial_weights
 from tacit.training import train_many
 from tacit.training.backends import cuda
-from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 
 N, D, M = 100, 20, 100

@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from tacit import Dataset, Setting
-from tacit.models import parse_activation, parse_model
+from tacit.models.initialisations import initial_weights
 from tacit.training import orders as sgd_orders
 from tacit.training.backends import blocks
-from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 
 SOURCE = Path(__file__).with_name("kernels.c")
@@ -59,7 +58,7 @@ def prepare(
     """A function that trains as `train_many` does, from the same weights in the same orders."""
     kernels = compiled(4 if setting.width <= 4 else 8)
     n, d, m, runs = data[0].n, data[0].d, setting.width, len(seeds)
-    model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    model = setting.model
     drawn = [initial_weights(model, d, m, setting.init, seed) for seed in seeds]
     begin = {part: np.stack([np.asarray(one[part], float) for one in drawn]) for part in drawn[0]}
     X = np.stack([one.X for one in data])

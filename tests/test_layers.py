@@ -25,9 +25,10 @@ LAYERS = [
     ("theorems", "papers/*"),
     ("geometry", "training"),
     ("measures", "certificates"),
-    ("data", "models"),
+    ("data",),
     ("numerics", "proofs"),
     ("values",),
+    ("models",),
     ("files",),
     ("values/errors", "values/text", "values/jsonable", "_jax"),
 ]

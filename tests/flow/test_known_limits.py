@@ -15,7 +15,6 @@ from tacit.certificates.certificate import Certificate
 from tacit.flow import Limit, find
 from tacit.flow.embedding import embedding
 from tacit.flow.path import Moment
-from tacit.models import parse_activation
 from tacit.numerics.class_margin import class_margin
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
@@ -328,7 +327,7 @@ def test_what_is_claimed_is_a_kkt_point_that_the_path_comes_near(case) -> None:
         return
     assert found.margin is not None
     X, y, V = found.data.X, found.data.y, vectors(found)
-    alpha = parse_activation(found.setting.activation)
+    alpha = found.setting.alpha
     signs = np.array([group.sign for group in found.groups])
     assert (y * (signs @ phi(V @ X.T, alpha))).min() == pytest.approx(1, abs=1e-9)
     for group in found.groups:

@@ -37,7 +37,7 @@ def test_the_number_type_is_kept() -> None:
     ("text", "alpha"), [("relu", 0.0), ("leaky:0.3", 0.3), ("leaky:0", 0.0), ("leaky:1e-2", 0.01)]
 )
 def test_parse(text: str, alpha: float) -> None:
-    assert parse_activation(text) == alpha
+    assert parse_activation(text).alpha == alpha
 
 
 @pytest.mark.parametrize(

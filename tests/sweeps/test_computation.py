@@ -15,11 +15,11 @@ from tacit.certificates import certify
 from tacit.data import load
 from tacit.flow import find
 from tacit.measures import MEASURES
+from tacit.models.initialisations import initial_weights
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, result_columns
 from tacit.sweeps.computation import compute
 from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.training import train
-from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
 
 RECORD = ("log_loss", "train_error", "margin", "weights")

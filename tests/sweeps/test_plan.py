@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.data import load
+from tacit.models import initialisations as initial
 from tacit.sweeps import plan as plans
 from tacit.sweeps import plan_values as values
 from tacit.sweeps.plan import read, sets
-from tacit.training import initialisations as initial
 from tacit.values import BadInput, Setting
 
 WHOLE = """

@@ -8,13 +8,13 @@ import pytest
 
 from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
+from tacit.models.initialisations import initial_weights
 from tacit.training import backends, train_many
 from tacit.training import stopping as stops
 from tacit.training.backends import cuda, one_by_one, side_by_side
 from tacit.training.backends.job import Job, Trained
 from tacit.training.backends.nvrtc import compile_cuda
 from tacit.training.backends.pools import pool
-from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 
 TWO_LAYER = Setting(width=10, init="he:0.5")

@@ -8,9 +8,9 @@ import pytest
 
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer, parse_model
+from tacit.models.initialisations import initial_weights
 from tacit.models.losses import parse_loss
 from tacit.training import train
-from tacit.training.initialisations import initial_weights
 from tacit.training.orders import epochs_at_once, orders
 from tacit.training.rules import parse_descent
 from tacit.values import BadInput, Dataset, Setting

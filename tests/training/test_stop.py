@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tacit.models import TwoLayer
+from tacit.models.initialisations import initial_weights
 from tacit.training import train
-from tacit.training.initialisations import initial_weights
-from tacit.training.stopping import Stop, parse_stop
+from tacit.training.stopping import Stop, stop_of
 from tacit.values import BadInput, Dataset, Setting
 
 EPOCHS = 250
@@ -29,7 +29,7 @@ SEED = 1
     ],
 )
 def test_texts(texts, stop) -> None:
-    assert parse_stop(texts) == stop
+    assert stop_of(Setting(stop=texts).stop) == stop
     assert stop.any == bool(texts)
 
 
@@ -55,12 +55,12 @@ def test_texts(texts, stop) -> None:
 )
 def test_mistyped_texts(text, message) -> None:
     with pytest.raises(BadInput, match=message):
-        parse_stop([text])
+        Setting(stop=[text])
 
 
 def test_a_rule_is_given_once() -> None:
     with pytest.raises(BadInput, match="already"):
-        parse_stop(["loss:1e-3", "log10_loss:-5"])
+        Setting(stop=["loss:1e-3", "log10_loss:-5"])
 
 
 def test_agreement_speaks_of_two_layer_nets() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.models import TwoLayer
+from tacit.models.initialisations import initial_weights
 from tacit.training import load, save, summary, train
-from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
 
 SETTING = Setting(width=6, activation="leaky:0.2", init="gaussian:0.3", lr=0.1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.certificates.optima import Train
 from tacit.files import read_npz
-from tacit.models.activation import parse_activation
+from tacit.models import model_text, parse_activation
 from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import near_miss
 
@@ -41,12 +41,12 @@ def networks_of_run(
     members: Sequence[tuple[int, int | None]],
 ) -> list[Network]:
     """Every member of a run of two-layer networks."""
-    if setting.model != "two_layer":
+    if not setting.two_layer:
         raise BadInput(
-            f"certify speaks of two_layer networks; this run trained {setting.model} "
+            f"certify speaks of two_layer networks; this run trained {model_text(setting.model)} "
             "(tacit.certificates.kkt_homogeneous takes any homogeneous function)"
         )
-    alpha = parse_activation(setting.activation)
+    alpha = setting.alpha
     return [
         Network(
             f"seed {seed}" if k is None else f"{data.classes[k]} against the rest, seed {seed}",
@@ -54,7 +54,7 @@ def networks_of_run(
             a,
             data if k is None else data.one_vs_rest(k),
             alpha,
-            setting.train or "both",
+            setting.train,
         )
         for (seed, k), W, a in zip(members, params["W"], params["a"], strict=True)
     ]
@@ -62,7 +62,7 @@ def networks_of_run(
 
 def networks_in_file(path: Path, data: Dataset, activation: str, train: Train) -> list[Network]:
     """The network with arrays W (m × d) and a (m) in a .npz file."""
-    alpha = parse_activation(activation)
+    alpha = parse_activation(activation).alpha
     if not data.binary:
         names = ",".join(data.classes[:2])
         raise BadInput(f"weights W, a are one network; choose two classes, say --labels {names}")

@@ -14,6 +14,9 @@ from tacit import __version__
 from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import count, printable
 
+DEFAULT = Setting().to_dict()
+"""What is taken when an option is not given, as texts."""
+
 
 def whole_numbers(kind: Any, tokens: Any) -> Any:
     """As cyclopts converts, but 1.5 is not a whole number."""
@@ -69,39 +72,29 @@ def warn(message: str) -> None:
 class NetworkOptions:
     """A two-layer network, its initial weights and its loss."""
 
-    activation: str = "relu"
+    activation: str = DEFAULT["activation"]
     """`relu`, or `leaky:A` for φ(z) = max(z, Az)."""
     train: Literal["both", "first"] = "both"
     """The layers that are trained: both, or the first only."""
-    width: int = 100
-    """The number of neurons."""
+    width: int | None = None
+    """The number of neurons: 100, or what the file of `--init file:…` holds."""
     init: str | None = None
-    """Initial weights, see `tacit list initialisations`; unless told otherwise `balanced:1e-4`,
-    with a fixed output layer `gaussian:1e-4`."""
+    """Initial weights, see `tacit list initialisations`; by default `balanced:1e-4`, with a fixed
+    output layer `gaussian:1e-4`."""
     output_weight: float | None = None
     """With --train first: V of the output layer, half +V and half −V (1)."""
-    loss: str = "logistic"
+    loss: str = DEFAULT["loss"]
     """`logistic` or `exponential` (`predict` also knows `hinge` and `hinge:G`). Sum and mean have
     the same path; the loss and the time that are shown are those of the sum."""
 
-    def setting(self) -> Setting:
-        """Trained by gradient flow."""
+    def setting(self, **more: Any) -> Setting:
+        """The setting, trained by gradient flow unless `more` says otherwise."""
         if self.train == "both" and self.output_weight is not None:
             raise BadInput(
                 "--output-weight plays no part when both layers are trained; it needs --train first"
             )
-        return Setting(
-            activation=self.activation,
-            train=self.train,
-            width=self.width,
-            init=INITS[self.train] if self.init is None else self.init,
-            output_weight=1.0 if self.output_weight is None else self.output_weight,
-            loss=self.loss,
-            rule="flow",
-        )
-
-
-INITS = {"both": "balanced:1e-4", "first": "gaussian:1e-4"}
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return Setting(**{"rule": "flow", **given, **more})
 
 
 def need_seconds(seconds: float) -> None:

@@ -36,7 +36,7 @@ def check(
     from tacit.geometry import check as geometry
     from tacit.models.activation import parse_activation
 
-    alpha = parse_activation(activation)
+    alpha = parse_activation(activation).alpha
     found = geometry(options.load(data), property, alpha)
     if json:
         print_json(show.geometry_as_json(found))

@@ -61,7 +61,7 @@ def optimum(
     from tacit.files import check_writable, write_file
     from tacit.models.activation import parse_activation
 
-    alpha = parse_activation(activation)
+    alpha = parse_activation(activation).alpha
     for name, value in (("--width", width), ("--output-weight", output_weight)):
         if train == "both" and value is not None:
             raise BadInput(

@@ -43,7 +43,7 @@ def predict(
     """
     if model != "two_layer":  # the output layer of such a net is fixed
         network = replace(network, train="first")
-    setting = replace(network.setting(), model=model, rule=rule, lr=lr)
+    setting = network.setting(model=model, rule=rule, lr=lr)
 
     from tacit.cli import printing as show
     from tacit.explanation import predict as predictions

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
-NEEDED = ("tacit._jax", "tacit.measures", "tacit.training.rules", "tacit.training.initialisations")
+NEEDED = ("tacit._jax", "tacit.measures", "tacit.training.rules", "tacit.models.initialisations")
 """What reading a plan imports."""
 
 

@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Literal
 
 from cyclopts import Parameter
 
-from tacit.cli._app import DataOptions, app, print_json, warn
+from tacit.cli._app import DEFAULT, DataOptions, app, print_json, warn
 from tacit.values import BadInput, Setting
 
 MOST_RUNS = 10_000
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TrainingOptions:
+    """A network, its initial weights, its loss and its training rule."""
+
+    model: str = DEFAULT["model"]
+    """`two_layer`, `conv_max_pool[:PATCH]`, `residual[:DEPTH]` or `six_conv[:SIDE]`."""
+    activation: str = DEFAULT["activation"]
+    """`relu`, or `leaky:A` for φ(z) = max(z, Az)."""
+    train: Literal["both", "first"] | None = None
+    """The layers of a two-layer net that are trained; both by default."""
+    width: int | None = None
+    """The number of neurons (of channels in a convolutional net): 100, or what the file of
+    `--init file:…` holds."""
+    init: str | None = None
+    """Initial weights, see `tacit list initialisations`; by default `balanced:1e-4`, with a fixed
+    output layer `gaussian:1e-4`, for deeper nets `he:1`."""
+    output_weight: float = DEFAULT["output_weight"]
+    """V of an output layer that is fixed at ±V."""
+    loss: str = DEFAULT["loss"]
+    """`logistic` or `exponential` (the mean; with `:sum` the sum), `hinge` (the sum), or `hinge:G`
+    (brutzkus2019 (4): confidence G for y = +1 and 1 for y = −1, the mean of each class)."""
+    rule: str = DEFAULT["rule"]
+    """`gd`, `sgd` or `adam`."""
+    lr: float = DEFAULT["lr"]
+    """Step size."""
+    step: str = DEFAULT["step"]
+    """`constant`, or `scaled`: step size lr / loss, right also where the loss underflows."""
+    batch: int | None = None
+    """Examples in a batch; by default 1 for `sgd` and all for `adam`."""
+    stop: tuple[str, ...] = ()
+    """End a run when one of these holds (may be repeated): `loss:X`, `log10_loss:X`, `zero_error`,
+    `no_improvement:K`, `agreement`, `direction:ANGLE`."""
 
 
 @app.command
@@ -21,7 +56,7 @@ def train(
     /,
     *,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
-    setting: Annotated[Setting, Parameter(name="*")] = Setting(),  # noqa: B008  (frozen)
+    training: TrainingOptions = TrainingOptions(),  # noqa: B008  (frozen)
     epochs: int = 1000,
     seed: int = 0,
     runs: int = 1,
@@ -85,12 +120,13 @@ def train(
     earlier = None
     if resume is not None:
         earlier = load(resume)
-        points, changed = earlier.data, setting
-        setting = replace(earlier.setting, stop=changed.stop or earlier.setting.stop)
-        if replace(changed, stop=()) != Setting() or options != DataOptions():
+        points = earlier.data
+        setting = earlier.setting.replace(stop=training.stop or earlier.setting.stop)
+        if replace(training, stop=()) != TrainingOptions() or options != DataOptions():
             raise BadInput("--resume keeps the run's own setting and data; only --stop may change")
     else:
         assert data is not None
+        setting = Setting(**vars(training))
         points = options.load(data)
     with show.progress(epochs, hidden=json) as progress:
         run = follow(

@@ -12,7 +12,6 @@ from tacit.flow import Limit
 from tacit.flow.ending import Progress
 from tacit.flow.limits import find_each, worst
 from tacit.geometry import Geometry, check
-from tacit.models import parse_activation
 from tacit.theorems import Run, Verdict
 from tacit.values import Dataset, Setting
 
@@ -63,7 +62,7 @@ def explain(
     """Check, predict, follow the flow to its limit, certify, and compare."""
     started = perf_counter()
     asked = chosen(only)
-    geometry = check(data, alpha=parse_activation(setting.activation))
+    geometry = check(data, alpha=setting.alpha)
     found, interrupted = find_each(setting, data, seed, log10_loss, seconds, progress)
     parts = []
     for one, name in zip(found, data.classes or ("",), strict=False):

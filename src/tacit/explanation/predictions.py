@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.flow.ending import drawn
-from tacit.models import parse_activation, parse_model
-from tacit.models.losses import parse_loss
+from tacit.models import ConvMaxPool, TwoLayer
 from tacit.theorems import Case, Network, Run, Theorem, Verdict, judge, theorem, theorems
 from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import near_miss
@@ -30,10 +28,6 @@ def predict(
 ) -> Predictions:
     """Every theorem, or those of these ids or papers: does it apply, and what does it promise?"""
     asked = chosen(only)
-    parse_model(setting.model, parse_activation(setting.activation), setting.train)
-    parse_loss(setting.loss)
-    if not 0 < setting.lr < math.inf:
-        raise BadInput(f"--lr {setting.lr:g} must be a positive number")
     case = case_of(setting, data, seed)
     parts = []
     for k, name in enumerate(data.classes):
@@ -45,7 +39,7 @@ def predict(
 def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
     """With the initial weights that a run of this seed has, where they are those of neurons."""
     start = None
-    if setting.model.partition(":")[0] in ("two_layer", "conv_max_pool"):
+    if isinstance(setting.model, TwoLayer | ConvMaxPool):
         start = Network(*drawn(setting, data, seed))
     return Case(data, setting, start)
 
@@ -72,7 +66,7 @@ def _careful(one: Theorem, case: Case, run: Run | None) -> Verdict:
     try:
         return judge(one, case, run)
     except Exception as reason:  # of whatever a theorem of another package may raise
-        if case.start is not None and case.setting.model != "two_layer":
+        if case.start is not None and not case.setting.two_layer:
             return _careful(one, replace(case, start=None), run)  # they are no neurons to it
         kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
         words = f"It cannot be evaluated here ({kind}{reason})."

@@ -19,7 +19,7 @@ def predictions(found: Predictions) -> dict[str, Any]:
         "name": case.data.name,
         "n": case.data.n,
         "d": case.data.d,
-        "setting": asdict(case.setting),
+        "setting": case.setting.to_dict(),
         "seed": found.seed,
         "theorems": [_prediction(one) for one in found.verdicts],
     }
@@ -37,7 +37,7 @@ def explanation(found: Explanation, geometry: dict[str, Any]) -> dict[str, Any]:
     result = {
         **geometry,
         **limit_summary(limits, found.data),
-        "setting": asdict(found.setting),
+        "setting": found.setting.to_dict(),
         "theorems": [_verdict(one) for one in found.worst.verdicts + found.verdicts],
         "seconds": found.seconds,
     }

@@ -18,11 +18,10 @@ from tacit._jax import jnp
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.follow import follow
 from tacit.flow.path import Moment, Path
-from tacit.models import parse_activation
-from tacit.models.losses import Exponential, Logistic, parse_loss
+from tacit.models.initialisations import Weights, initial_weights
+from tacit.models.losses import Exponential, Logistic
 from tacit.training import stopping as stops
 from tacit.training.backends.one_by_one import advance
-from tacit.training.initialisations import Weights, initial_weights
 from tacit.training.rules import Descent, parse_descent, start
 from tacit.values import BadInput, Dataset, Setting
 
@@ -90,7 +89,7 @@ def compare(
 
 def _loss(setting: Setting) -> tuple[Kind, bool]:
     """Its tail, and whether it is the mean."""
-    loss = parse_loss(setting.loss)
+    loss = setting.loss
     if isinstance(loss, Logistic):
         return "logistic", loss.reduction == "mean"
     if isinstance(loss, Exponential):
@@ -101,7 +100,7 @@ def _loss(setting: Setting) -> tuple[Kind, bool]:
 def _check(
     setting: Setting, descent: Descent, data: Dataset, lrs: Sequence[float], time: float
 ) -> None:
-    if setting.model != "two_layer" or not data.binary:
+    if not setting.two_layer or not data.binary:
         raise BadInput("the flow is that of two_layer networks on binary data")
     if descent.rule == "adam" or descent.scaled:
         raise BadInput("only gd and sgd with constant steps follow the flow in its own time")
@@ -120,7 +119,7 @@ def _until(
     setting: Setting, data: Dataset, weights: Weights, kind: Kind, log_t: float, seconds: float
 ) -> Path:
     """The path until that time, or its end if it rests before: to ever smaller losses."""
-    alpha, both = parse_activation(setting.activation), setting.train != "first"
+    alpha, both = setting.alpha, setting.train != "first"
     end, fall = math.log(data.n) - 1, 0.5
     while True:
         path = follow(data.X, data.y, alpha, weights["W"], weights["a"], both, kind, end, seconds)

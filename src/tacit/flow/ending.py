@@ -15,8 +15,8 @@ from tacit.flow.follow import FLAT, SLOW, STILL, begin
 from tacit.flow.path import Path
 from tacit.flow.result import Limit, Outcome
 from tacit.flow.steps import seen_by
-from tacit.models import parse_activation, parse_model
-from tacit.training.initialisations import initial_weights
+from tacit.models import model_text
+from tacit.models.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import count
 
@@ -52,10 +52,12 @@ def find(
     Given W and a, `start` is where it starts instead.
     """
     started = perf_counter()
-    if setting.model != "two_layer":
-        raise BadInput(f"the flow is that of two_layer networks, not of {setting.model}")
+    if not setting.two_layer:
+        raise BadInput(
+            f"the flow is that of two_layer networks, not of {model_text(setting.model)}"
+        )
     kind = tail_of(setting.loss)
-    alpha, train = parse_activation(setting.activation), setting.train or "both"
+    alpha, train = setting.alpha, setting.train
     if log10_loss < DEEPEST[train]:
         raise BadInput(
             f"--log10-loss {log10_loss:g} is beyond the flow's arithmetic; "
@@ -102,8 +104,9 @@ def find(
 
 def drawn(setting: Setting, data: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Initial W and a of a two-layer net."""
-    model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
-    init = initial_weights(model, data.d, setting.width, setting.init, seed, setting.output_weight)
+    init = initial_weights(
+        setting.model, data.d, setting.width, setting.init, seed, setting.output_weight
+    )
     return init["W"], init["a"]
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.models.losses import Exponential, Logistic, parse_loss
+from tacit.models.losses import Exponential, Logistic, Loss, Softmax
 from tacit.values import BadInput
 
 Kind = Literal["logistic", "exponential"]
@@ -44,14 +44,13 @@ def weights(q: np.ndarray, kind: Kind) -> Weights:
         return Weights(np.exp(log_slopes - log_L), log_L, bend)
 
 
-def tail_of(text: str) -> Kind:
-    """The tail of a loss by its text; losses that end at a finite point have none."""
-    loss = parse_loss(text)
+def tail_of(loss: Loss | Softmax) -> Kind:
+    """The tail of a loss; losses that end at a finite point have none."""
     if isinstance(loss, Logistic):
         return "logistic"
     if isinstance(loss, Exponential):
         return "exponential"
     raise BadInput(
-        f"loss '{text}' has no exponential tail, so the flow ends at a finite point; "
+        f"loss '{loss}' has no exponential tail, so the flow ends at a finite point; "
         "take logistic or exponential"
     )

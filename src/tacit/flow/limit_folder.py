@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,7 +20,7 @@ from tacit.files import npz_bytes, write_folder
 from tacit.flow.limits import MOST_SEED
 from tacit.flow.result import Limit, Outcome
 from tacit.flow.summary import summary
-from tacit.models import parse_activation, parse_model
+from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, read_setting, require
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Dataset, Setting
@@ -105,7 +105,7 @@ def save(found: Sequence[Limit], data: Dataset, path: str | Path, force: bool = 
     about = {
         "tacit": tacit.__version__,
         "format": FORMAT,
-        "setting": asdict(found[0].setting),
+        "setting": found[0].setting.to_dict(),
         "data": about_data(data),
         "seed": found[0].seed,
         "outcomes": [one.outcome for one in found],
@@ -143,8 +143,7 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> SavedLimits
     require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
     setting = read_setting(about["setting"])
     data = read_data(about["data"], arrays)
-    require(setting.model == "two_layer", f"its model is {setting.model}, not two_layer")
-    parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    require(setting.two_layer, f"its model is {model_text(setting.model)}, not two_layer")
     seed, outcomes = about["seed"], about["outcomes"]
     require(type(seed) is int and 0 <= seed <= MOST_SEED, f"its seed is {seed!r}")
     require(

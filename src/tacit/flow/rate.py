@@ -8,7 +8,6 @@ import numpy as np
 from scipy.linalg import null_space
 
 from tacit.flow.result import Limit
-from tacit.models import parse_activation
 
 SUPPORT = 1e-9
 """Multipliers below this share of the largest are none."""
@@ -28,7 +27,7 @@ def predicted_rate(limit: Limit) -> float:
         return 1.0
     assert limit.kkt is not None, f"the path has no limit: it is {limit.outcome}"
     X, y, lam = limit.data.X, limit.data.y, limit.kkt.multipliers
-    alpha, d = parse_activation(limit.setting.activation), limit.data.d
+    alpha, d = limit.setting.alpha, limit.data.d
     support = np.flatnonzero(lam > SUPPORT * lam.max())
     size = len(limit.groups) * (d + 1)
     M, fixed = np.zeros((size, size)), [np.zeros((len(support), size))]

@@ -15,7 +15,6 @@ from tacit.flow.exponential_tail import tail_of
 from tacit.flow.limits import worst
 from tacit.flow.path_measures import along
 from tacit.flow.result import Limit
-from tacit.models import parse_activation
 from tacit.values import BadInput, Dataset
 from tacit.values.jsonable import plain
 
@@ -91,12 +90,12 @@ def _entry(found: Limit) -> dict[str, Any]:
         "name": found.data.name,
         "n": found.data.n,
         "d": found.data.d,
-        "activation": setting.activation,
-        "train": setting.train or "both",
+        "activation": str(setting.activation),
+        "train": setting.train,
         "width": setting.width,
-        "init": setting.init,
+        "init": str(setting.initialisation),
         "output_weight": setting.output_weight if setting.train == "first" else None,
-        "loss": setting.loss,
+        "loss": str(setting.loss),
         "seed": found.seed,
         "outcome": found.outcome,
         "reason": found.reason,
@@ -144,5 +143,5 @@ def test_error(found: Limit) -> float | None:
     if test is None or found.W is None or found.a is None:
         return None
     z = test.X @ found.W.T
-    f = np.maximum(z, parse_activation(found.setting.activation) * z) @ found.a
+    f = np.maximum(z, found.setting.alpha * z) @ found.a
     return float(np.mean(test.y * f <= 0))

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Literal
 
-from tacit.models.activation import parse_activation, phi, phi_prime
+from tacit.models.activation import Activation, Leaky, ReLU, parse_activation, phi, phi_prime
 from tacit.models.conv_max_pool import ConvMaxPool
 from tacit.models.image_cnn import ImageCNN, SixConv
 from tacit.models.model import Model, Params, Shape, output_signs
 from tacit.models.residual import Residual
 from tacit.models.two_layer import TwoLayer
-from tacit.values import BadInput
+from tacit.values.errors import BadInput
 from tacit.values.text import near_miss
 
 __all__ = [
+    "Activation",
     "ConvMaxPool",
     "ImageCNN",
+    "Leaky",
     "Model",
     "Params",
+    "ReLU",
     "Residual",
     "Shape",
     "SixConv",
     "TwoLayer",
+    "model_text",
     "output_signs",
     "parse_activation",
     "parse_model",
@@ -66,3 +71,13 @@ def parse_model(
     elif train not in (None, own):
         raise BadInput(f"model '{name}' always trains '{own}', not '{train}'")
     return kind(**given)
+
+
+def model_text(model: Model) -> str:
+    """The text that `parse_model` reads, with the numbers that are not the default ones."""
+    name, names = next((n, names) for n, (kind, names) in MODELS.items() if type(model) is kind)
+    defaults = {field.name: field.default for field in fields(model)}  # type: ignore[arg-type]
+    numbers = [getattr(model, field) for field in names]
+    while numbers and numbers[-1] == defaults[names[len(numbers) - 1]]:
+        numbers.pop()
+    return ":".join([name, *(str(int(number)) for number in numbers)])

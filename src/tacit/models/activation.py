@@ -2,9 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tacit._jax import jax, jnp
-from tacit.values import BadInput
-from tacit.values.text import near_miss
+from tacit.values.errors import BadInput
+from tacit.values.text import near_miss, number_text
+
+
+@dataclass(frozen=True)
+class Leaky:
+    """The activation φ(z) = max(z, αz) with 0 ≤ α < 1."""
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+
+    def __str__(self) -> str:
+        return f"leaky:{number_text(self.alpha)}"
+
+
+@dataclass(frozen=True)
+class ReLU:
+    """The activation φ(z) = max(z, 0)."""
+
+    @property
+    def alpha(self) -> float:
+        """The slope for z < 0."""
+        return 0.0
+
+    def __str__(self) -> str:
+        return "relu"
+
+
+Activation = ReLU | Leaky
+
+
+def parse_activation(text: str) -> Activation:
+    """The activation of a text: `relu`, or `leaky:0.3`."""
+    if text == "relu":
+        return ReLU()
+    name, _, slope = text.partition(":")
+    if name != "leaky":
+        raise BadInput(f"unknown activation '{text}'{near_miss(name, ('relu', 'leaky'))}")
+    try:
+        alpha = float(slope)
+    except ValueError:
+        raise BadInput(f"activation '{text}': write leaky:ALPHA with 0 ≤ ALPHA < 1") from None
+    return Leaky(alpha)
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse slopes for which φ is no activation."""
+    if not 0 <= alpha < 1:
+        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
 
 
 def phi(z: jax.Array, alpha: float) -> jax.Array:
@@ -20,23 +71,3 @@ def phi(z: jax.Array, alpha: float) -> jax.Array:
 def phi_prime(z: jax.Array, alpha: float) -> jax.Array:
     """φ'(z): 1 for z > 0, α otherwise, so α at exactly 0."""
     return jnp.where(z > 0, jnp.ones_like(z), alpha)
-
-
-def check_alpha(alpha: float) -> None:
-    if not 0 <= alpha < 1:
-        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
-
-
-def parse_activation(text: str) -> float:
-    """α of an activation: `relu` is 0, `leaky:0.3` is 0.3."""
-    if text == "relu":
-        return 0.0
-    name, _, slope = text.partition(":")
-    if name != "leaky":
-        raise BadInput(f"unknown activation '{text}'{near_miss(name, ('relu', 'leaky'))}")
-    try:
-        alpha = float(slope)
-    except ValueError:
-        raise BadInput(f"activation '{text}': write leaky:ALPHA with 0 ≤ ALPHA < 1") from None
-    check_alpha(alpha)
-    return alpha

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit._jax import jax, jnp
 from tacit.models.activation import phi
 from tacit.models.model import Params, Shape, T, gradient_by_autodiff
-from tacit.values import BadInput
+from tacit.values.errors import BadInput
 
 
 @dataclass(frozen=True)

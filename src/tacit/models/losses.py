@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit._jax import jax, jnp
-from tacit.values import BadInput
-from tacit.values.text import near_miss
+from tacit.values.errors import BadInput
+from tacit.values.text import near_miss, number_text
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class Loss(ABC):
 
         It is the one q with L = ℓ(q)/n (mean) or L = ℓ(q) (sum), and at most q_min.
         """
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The text that `parse_loss` reads."""
 
     @property
     @abstractmethod
@@ -121,6 +125,9 @@ class Logistic(Loss):
         big = -x - jnp.log(-jnp.expm1(-x))  # the same, without overflow
         return jnp.where(tail, -u, jnp.where(large, big, small))  # (5)
 
+    def __str__(self) -> str:
+        return "logistic" if self.reduction == "mean" else "logistic:sum"
+
     @property
     def has_exponential_tail(self) -> bool:
         return True
@@ -149,6 +156,9 @@ class Exponential(Loss):
 
     def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
         return -(log_L + jnp.log(n)) if self.reduction == "mean" else -log_L
+
+    def __str__(self) -> str:
+        return "exponential" if self.reduction == "mean" else "exponential:sum"
 
     @property
     def has_exponential_tail(self) -> bool:
@@ -194,6 +204,9 @@ class Hinge(Loss):
     def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
         raise BadInput("the hinge loss has no exponential tail, so it has no smoothed margin")
 
+    def __str__(self) -> str:
+        return "hinge" if self.confidence is None else f"hinge:{number_text(self.confidence)}"
+
     @property
     def has_exponential_tail(self) -> bool:
         return False
@@ -204,7 +217,15 @@ class Hinge(Loss):
         return jnp.where(jnp.asarray(y) > 0, confidence - q, 1.0 - q)
 
 
-LOSSES: dict[str, Loss] = {
+@dataclass(frozen=True)
+class Softmax:
+    """Cross-entropy of networks with one output for each class; no function of margins."""
+
+    def __str__(self) -> str:
+        return "softmax"
+
+
+LOSSES: dict[str, Loss | Softmax] = {
     "logistic": Logistic("mean"),
     "logistic:mean": Logistic("mean"),
     "logistic:sum": Logistic("sum"),
@@ -212,10 +233,11 @@ LOSSES: dict[str, Loss] = {
     "exponential:mean": Exponential("mean"),
     "exponential:sum": Exponential("sum"),
     "hinge": Hinge(),
+    "softmax": Softmax(),
 }
 
 
-def parse_loss(text: str) -> Loss:
+def parse_loss(text: str) -> Loss | Softmax:
     """The loss of a text: one of `LOSSES`, or `hinge:G` with confidence G ≥ 1."""
     if text in LOSSES:
         return LOSSES[text]
@@ -226,10 +248,6 @@ def parse_loss(text: str) -> Loss:
         return Hinge(float(confidence))
     except ValueError:
         raise BadInput(f"loss '{text}': write hinge, or hinge:G with a number G ≥ 1") from None
-
-
-SOFTMAX = "softmax"
-"""The loss of networks with one output for each class; it is no function of margins."""
 
 
 def softmax_cross_entropy(outputs: jax.Array, labels: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -6,14 +6,14 @@ static argument of `jax.jit`. Every function takes one network: an ensemble is `
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from tacit._jax import jax, jnp
-from tacit.values import BadInput
+from tacit.values.errors import BadInput
 
-Params = dict[str, jax.Array]
+Params: TypeAlias = "dict[str, jax.Array]"
 """Name → array. Names that begin with `b` are biases."""
 
 T = TypeVar("T")

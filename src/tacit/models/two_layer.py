@@ -8,7 +8,7 @@ from typing import Literal
 from tacit._jax import jax, jnp
 from tacit.models.activation import check_alpha, phi, phi_prime
 from tacit.models.model import Params, Shape, T
-from tacit.values import BadInput
+from tacit.values.errors import BadInput
 from tacit.values.text import near_miss
 
 

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
-from tacit.models import Model
+from tacit.models import Model, model_text
+from tacit.models.initialisations import Embedding, FromFile, initial_weights
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
-from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 from tacit.training.runs import Run
 from tacit.values.text import printable
@@ -24,7 +24,8 @@ def fill(figure: Figure, run: Run) -> None:
     data = run.data if k is None else run.data.one_vs_rest(k)
     kind = "" if k is None else f", class {run.data.classes[k]} against the rest"
     figure.suptitle(
-        f"{printable(run.data.name + kind)}: {run.setting.model}, {run.setting.activation}, "
+        f"{printable(run.data.name + kind)}: {model_text(run.setting.model)}, "
+        f"{run.setting.activation}, "
         f"width {run.setting.width}, {run.setting.rule}, seed {seed}"
         + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else ""),
         parse_math=False,
@@ -48,7 +49,7 @@ def fill(figure: Figure, run: Run) -> None:
 def _start(run: Run, model: Model, d: int) -> np.ndarray:
     """The first member's neurons at epoch 0; none where they were read from a file."""
     s = run.setting
-    if s.init and s.init.startswith(("file:", "embedding:")):
+    if isinstance(s.init, FromFile | Embedding):
         return np.zeros((s.width, d))
     return initial_weights(model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
 

@@ -14,7 +14,6 @@ from tacit.flow.exponential_tail import tail_of
 from tacit.flow.limits import worst
 from tacit.flow.path_measures import Measures, along
 from tacit.flow.summary import ROUNDING, rate_of
-from tacit.models import parse_activation
 from tacit.plot.axes import logarithmic, say, widen
 from tacit.plot.directions import directions
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
@@ -53,7 +52,7 @@ def outputs(ax: Axes, found: Limit, cells: int = 200, plateau: bool = False) -> 
     """Of the limit, or of the last moment where there is none."""
     state = found.path.last.state
     W, a = (state.W, state.a) if found.W is None or found.a is None else (found.W, found.a)
-    alpha = parse_activation(found.setting.activation)
+    alpha = found.setting.alpha
 
     def f(X: np.ndarray) -> np.ndarray:
         z = X @ W.T

@@ -99,8 +99,8 @@ class _Job:
 
     def prepare(self, data: _Data) -> None:
         """Make the data and the initial weights."""
+        from tacit.models.initialisations import initial_weights
         from tacit.training.backends.pools import exact
-        from tacit.training.initialisations import initial_weights
         from tacit.training.loop import MOST_ENTRIES
         from tacit.training.rules import parse_descent
 

@@ -222,7 +222,7 @@ def _shifted(where: str, seed: int | str, shift: int) -> int | str:
 
 
 def _check_epochs(path: Path, epochs: int) -> None:
-    from tacit.training.stopping import MOST_EPOCHS
+    from tacit.values.stop_rules import MOST_EPOCHS
 
     if not 1 <= epochs <= MOST_EPOCHS:
         raise BadInput(f"{path}: epochs = {epochs} must be between 1 and {MOST_EPOCHS:.0e}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +42,14 @@ class PlannedRun:
     files: tuple[tuple[str, str], ...] = ()
     """The files it reads and their SHA-256."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON holds it."""
+        return {**asdict(replace(self, setting=Setting())), "setting": self.setting.to_dict()}
+
     @property
     def key(self) -> str:
         """The name of its folder: runs with the same key have the same result."""
-        said = {"format": FORMAT, "tacit": tacit.__version__, **asdict(self)}
+        said = {"format": FORMAT, "tacit": tacit.__version__, **self.to_dict()}
         text = json.dumps(said, sort_keys=True, ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -42,14 +42,13 @@ def of_measures(
 def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str, Any]:
     """What the trained network is among all; `optimality` says so where there is no certificate."""
     from tacit.certificates import certify
-    from tacit.models import parse_activation
 
     found: dict[str, Any] = dict.fromkeys(CERTIFICATE)
     if not weights:
         return found
-    if run.setting.model != "two_layer":
+    if not run.setting.two_layer:
         return found | {"certificate.optimality": "only two_layer networks have a certificate"}
-    alpha, train = parse_activation(run.setting.activation), run.setting.train or "both"
+    alpha, train = run.setting.alpha, run.setting.train
     try:
         one = certify(weights["W"], weights["a"], data.X, data.y, alpha, train, seconds=run.seconds)
     except BadInput as error:

@@ -13,7 +13,6 @@ import os
 import platform
 import stat
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ def files(run: PlannedRun, result: RunResult) -> dict[str, bytes]:
     about = {
         "format": FORMAT,
         "tacit": tacit.__version__,
-        "run": asdict(run),
+        "run": run.to_dict(),
         "values": plain(result.values),
         "reason": result.reason,
         "seconds": float(result.seconds),

@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 
+from tacit.models import model_text
+from tacit.models.initialisations import Balanced, BalancedGaussian, Gaussian, Pair
+from tacit.models.losses import Exponential, Logistic
 from tacit.theorems.theorem import Case, Network, Run
 from tacit.values import Check
 
@@ -42,8 +45,8 @@ def two_classes(case: Case, place: str) -> Check:
 
 
 def two_layer(case: Case, place: str) -> Check:
-    model = case.setting.model
-    return yes_or_no("two_layer", model == "two_layer", place, f"the network is {model}")
+    note = f"the network is {model_text(case.setting.model)}"
+    return yes_or_no("two_layer", case.setting.two_layer, place, note)
 
 
 def relu(case: Case, place: str) -> Check:
@@ -66,15 +69,14 @@ def first_layer(case: Case, place: str) -> Check:
 
 def exponential_tail(case: Case, place: str) -> Check:
     """Logistic or exponential loss."""
-    name = case.setting.loss.partition(":")[0]
-    return yes_or_no(
-        "exponential_tail", name in ("logistic", "exponential"), place, f"the loss is {name}"
-    )
+    loss = case.setting.loss
+    holds = isinstance(loss, Logistic | Exponential)
+    return yes_or_no("exponential_tail", holds, place, f"the loss is {loss}")
 
 
 def logistic(case: Case, place: str) -> Check:
-    name = case.setting.loss.partition(":")[0]
-    return yes_or_no("logistic", name == "logistic", place, f"the loss is {name}")
+    loss = case.setting.loss
+    return yes_or_no("logistic", isinstance(loss, Logistic), place, f"the loss is {loss}")
 
 
 def flow(case: Case, place: str) -> Check:
@@ -90,22 +92,23 @@ def balanced(case: Case, place: str) -> Check:
         off = float(np.abs(sizes - np.abs(case.start.a)).max() / max(sizes.max(), 1e-300))
         note = f"‖w_k‖ and |a_k| differ by {off:.1e} of the largest at most"
         return by_slack("balanced", 1e-12 - off, place, note)
-    name = (case.setting.init or "balanced").partition(":")[0]
-    holds = name in ("balanced", "balanced_gaussian")
-    return yes_or_no("balanced", holds, place, f"the initialisation is {name}")
+    init = case.setting.initialisation
+    holds = isinstance(init, Balanced | BalancedGaussian)
+    return yes_or_no("balanced", holds, place, f"the initialisation is {init}")
 
 
 def small_start(case: Case, place: str) -> Check:
     """The theorem says "sufficiently small"; how small that is, is our reading."""
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
-    name, _, numbers = (case.setting.init or "").partition(":")
+    init = case.setting.initialisation
     if case.start is not None:
         size = float(neuron_sizes(case.start).max()) * longest
-    elif name in ("balanced", "gaussian", "balanced_gaussian", "pair"):
-        entries = 1.0 if name == "balanced" else math.sqrt(case.data.d)
-        size = float(numbers.partition(":")[0]) * entries * longest
+    elif isinstance(init, Balanced):
+        size = init.norm * longest
+    elif isinstance(init, Gaussian | BalancedGaussian | Pair):
+        size = init.sigma * math.sqrt(case.data.d) * longest
     else:
-        return undecided("small_start", place, f"the size of '{case.setting.init}' is not known")
+        return undecided("small_start", place, f"the size of '{init}' is not known")
     note = (
         f'‖θ_k‖ max‖x_i‖ is {size:.1e}; the theorem says "sufficiently small", which we read as '
         f"at most {SMALL:g}"

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from tacit.geometry.predicate import View, predicates
-from tacit.models import parse_activation
 from tacit.values import Check, Dataset, Setting
 
 Needs = Literal["data", "limit", "path", "descent", "ensemble"]
@@ -77,12 +76,12 @@ class Case:
 
     @cached_property
     def alpha(self) -> float:
-        return parse_activation(self.setting.activation)
+        return self.setting.alpha
 
     @property
     def both(self) -> bool:
         """Whether both layers of a two-layer net are trained."""
-        return self.setting.model == "two_layer" and (self.setting.train or "both") == "both"
+        return self.setting.two_layer and self.setting.train == "both"
 
     @cached_property
     def view(self) -> View:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,13 +14,14 @@ import numpy as np
 from tacit._jax import jax, jnp
 from tacit.measures import Snapshot, measure_all
 from tacit.measures.measure import Value
+from tacit.models import model_text
+from tacit.models.initialisations import initial_weights
 from tacit.training import stopping as stops
 from tacit.training.backends.one_by_one import advance
-from tacit.training.initialisations import default_init, initial_weights
 from tacit.training.rules import Descent, named_leaves, parse_descent, reset_stopping, start
 from tacit.training.runs import Run
-from tacit.training.stopping import MOST_EPOCHS
 from tacit.values import BadInput, Dataset, Setting
+from tacit.values.stop_rules import MOST_EPOCHS
 
 Progress = Callable[[int, float], None]
 """Called with the epochs done and the largest log loss of the members when last measured."""
@@ -74,14 +74,14 @@ def train(
             "train_many` trains those"
         )
     shapes = descent.model.shapes(data.d, setting.width)
-    if setting.init is None:
-        setting = replace(setting, init=default_init(descent.model, data.d, setting.width))
     if descent.stop.agreement and not ("a" in shapes and shapes["W"].shape[1] == data.d):
         raise BadInput("the stop rule 'agreement' speaks of the neurons of a two-layer net")
     weights = {part: jax.ShapeDtypeStruct(s.shape, float) for part, s in shapes.items()}
     points = jax.ShapeDtypeStruct(data.X.shape, float)
     if jax.eval_shape(descent.model, weights, points).ndim != 1:
-        raise BadInput(f"model '{setting.model}' has several outputs; training needs one")
+        raise BadInput(
+            f"model '{model_text(setting.model)}' has several outputs; training needs one"
+        )
     members = earlier.members if earlier else _members(seeds, len(data.classes))
     parts = {k: data if k is None else data.one_vs_rest(k) for _, k in members}
     X, new = jnp.asarray(data.X), earlier is None

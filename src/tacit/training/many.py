@@ -14,10 +14,10 @@ import numpy as np
 
 from tacit._jax import jax
 from tacit.models import Model
+from tacit.models.initialisations import initial_weights
 from tacit.training import backends
 from tacit.training import stopping as stops
 from tacit.training.backends.job import Job, Weights
-from tacit.training.initialisations import initial_weights
 from tacit.training.rules import parse_descent
 from tacit.values import BadInput, Dataset, Setting
 

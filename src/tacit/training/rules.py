@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import optax
 
 from tacit._jax import jax, jnp
-from tacit.models import Model, Params, parse_activation, parse_model
-from tacit.models.losses import SOFTMAX, Loss, parse_loss, softmax_cross_entropy
+from tacit.models import Model, Params
+from tacit.models.losses import Loss, Softmax, softmax_cross_entropy
 from tacit.training import stopping as stops
-from tacit.training.stopping import Stop, parse_stop
+from tacit.training.stopping import Stop, stop_of
 from tacit.values import BadInput, Setting
 from tacit.values.text import near_miss
 
@@ -58,32 +58,22 @@ class TrainingState(NamedTuple):
 
 def parse_descent(setting: Setting, n: int) -> Descent:
     """The rule of a setting, for n examples."""
-    if setting.rule not in RULES:
-        raise BadInput(f"unknown rule '{setting.rule}'{near_miss(setting.rule, RULES)}")
-    if not 0 < setting.lr < float("inf"):
-        raise BadInput(f"--lr {setting.lr} must be a positive number")
-    if setting.step not in ("constant", "scaled"):
+    rule, batch = setting.rule, setting.batch
+    if rule == "flow":
+        raise BadInput(f"unknown rule 'flow'{near_miss('flow', RULES)}")
+    if rule == "gd" and batch not in (None, n):
         raise BadInput(
-            f"unknown step '{setting.step}'{near_miss(setting.step, ('constant', 'scaled'))}"
+            f"`rule='gd'` uses all {n} examples; `batch={batch}` needs `rule='sgd'` or adam"
         )
-    if setting.step == "scaled" and setting.loss == SOFTMAX:
-        raise BadInput("--step scaled goes with a loss of margins, not with softmax")
-    if setting.step == "scaled" and setting.rule != "gd":
-        raise BadInput(f"--step scaled goes with --rule gd, not {setting.rule}")
-    batch = setting.batch
-    if setting.rule == "gd" and batch not in (None, n):
-        raise BadInput(f"--rule gd uses all {n} examples; --batch {batch} needs --rule sgd or adam")
-    if batch is not None and not 1 <= batch <= n:
-        raise BadInput(f"--batch {batch} must be between 1 and the number of examples, {n}")
-    if setting.train not in (None, "both", "first"):
-        raise BadInput(f"--train {setting.train} must be 'both' or 'first'")
+    if batch is not None and batch > n:
+        raise BadInput(f"`batch={batch}` must be between 1 and the number of examples, {n}")
     return Descent(
-        model=parse_model(setting.model, parse_activation(setting.activation), setting.train),
-        loss=None if setting.loss == SOFTMAX else parse_loss(setting.loss),
-        rule=setting.rule,
+        model=setting.model,
+        loss=None if isinstance(setting.loss, Softmax) else setting.loss,
+        rule=rule,
         scaled=setting.step == "scaled",
-        batch={"gd": None, "sgd": batch or 1, "adam": batch}[setting.rule],
-        stop=parse_stop(setting.stop),
+        batch={"gd": None, "sgd": batch or 1, "adam": batch}[rule],
+        stop=stop_of(setting.stop),
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from tacit.training import stopping as stops
 from tacit.training.rules import named_leaves, parse_descent, start
 from tacit.training.runs import FORMAT, Run
 from tacit.values import BadInput, Dataset, Setting
+from tacit.values.setting import PLAIN_TYPES
 
 MOST_JSON_BYTES = 64 << 20
 
@@ -87,16 +87,17 @@ def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
 
 
 def read_setting(given: dict[str, Any]) -> Setting:
-    """A setting as `asdict` gives it."""
-    known = [field.name for field in fields(Setting)]
-    require(set(given) == set(known), f"its setting has {sorted(given)}, not {sorted(known)}")
-    types = get_type_hints(Setting) | {"train": str | None, "stop": list}
+    """A setting as `Setting.to_dict` gives it."""
+    require(
+        set(given) == set(PLAIN_TYPES),
+        f"its setting has {sorted(given)}, not {sorted(PLAIN_TYPES)}",
+    )
     read: dict[str, Any] = {}
-    for name, value in given.items():
-        read[name] = float(value) if types[name] is float and type(value) is int else value
-        right = isinstance(read[name], types[name]) and not isinstance(value, bool)
-        require(right, f"its setting has {name} = {value!r}")
-    read["stop"] = tuple(given["stop"])
+    for name, kind in PLAIN_TYPES.items():
+        value = given[name]
+        read[name] = float(value) if kind is float and type(value) is int else value
+        right = isinstance(read[name], kind) or (name == "batch" and value is None)
+        require(right and not isinstance(value, bool), f"its setting has {name} = {value!r}")
     require(all(isinstance(text, str) for text in read["stop"]), "its stop rules are no texts")
     return Setting(**read)
 

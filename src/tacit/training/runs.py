@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 import tacit
 from tacit._jax import jnp
 from tacit.files import npz_bytes, write_folder
-from tacit.models import parse_activation
 from tacit.training.rules import parse_descent
 from tacit.values import Dataset, Setting
 from tacit.values.jsonable import plain
@@ -109,7 +108,7 @@ def summary(run: Run) -> dict[str, Any]:
         "outcome": one_or_all(list(run.outcomes)),
         "remarks": remarks(run),
         "seconds": run.seconds,
-        "setting": asdict(run.setting),
+        "setting": run.setting.to_dict(),
         "seeds": [seed for seed, _ in run.members],
         "measures": {
             "epoch": run.epochs.tolist(),
@@ -130,7 +129,7 @@ def _squeeze(values: np.ndarray) -> np.ndarray:
 def remarks(run: Run) -> list[str]:
     """What a person should know about the end of the run, as sentences."""
     dead = run.measures.get("dead_neurons")
-    if dead is None or parse_activation(run.setting.activation) != 0:
+    if dead is None or run.setting.alpha != 0:
         return []  # a Leaky ReLU answers on both sides
     said = []
     for when, at_start in ((" from the start", True), ("", False)):
@@ -155,7 +154,7 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
     about = {
         "tacit": tacit.__version__,
         "format": FORMAT,
-        "setting": asdict(run.setting),
+        "setting": run.setting.to_dict(),
         "data": about_data(run.data),
         "members": run.members,
         "outcomes": run.outcomes,

@@ -20,3 +20,21 @@ def count(n: int, thing: str, things: str = "") -> str:
 def printable(text: str) -> str:
     """The text on one line, without anything that could steer a terminal."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(text.split()))
+
+
+def number_text(value: float) -> str:
+    """The shortest text that gives the number back: `0.3`, `1e-4`, `100`.
+
+    Examples
+    --------
+    >>> number_text(0.0001), number_text(0.3), number_text(100.0)
+    ('1e-4', '0.3', '100')
+    """
+    plain = repr(float(value)).removesuffix(".0")
+    digits, _, power = f"{value:.17e}".partition("e")
+    for places in range(18):
+        digits = f"{value:.{places}e}".partition("e")[0]
+        if float(f"{digits}e{power}") == value:
+            break
+    scientific = f"{digits}e{int(power)}"
+    return scientific if len(scientific) < len(plain) and not 1e-2 <= abs(value) < 1e5 else plain

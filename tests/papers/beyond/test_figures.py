@@ -9,7 +9,6 @@ import pytest
 from tacit.certificates import optimum
 from tacit.data import load
 from tacit.flow import find
-from tacit.models import parse_activation, parse_model
 from tacit.papers.beyond.figures import PAPER
 from tacit.papers.beyond.figures.exact import angles_to, losses_and_margins
 from tacit.papers.beyond.figures.global_margin import (
@@ -32,7 +31,7 @@ def quick(name, **changes):
 
 def many_at(state, setting):
     """An ensemble of one network that was trained for nothing."""
-    model = parse_model(setting.model, parse_activation(setting.activation), setting.train)
+    model = setting.model
     weights = {"W": state.W[None, None], "a": state.a[None, None]}
     return Many(model, (0,), np.array([0]), weights, np.array([0]), ("ran all epochs",))
 

@@ -12,6 +12,7 @@ from tacit.data import load
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
 from tacit.data.xord_kinds import KINDS, LABELS
 from tacit.models import parse_model
+from tacit.models.initialisations import initial_weights
 from tacit.numerics.confidence import share_interval as interval
 from tacit.papers.brutzkus2019.statements import expressive, samples
 from tacit.papers.brutzkus2019.statements.cases import half_width, random_start, xor_case, xord_case
@@ -32,7 +33,6 @@ from tacit.papers.brutzkus2019.statements.kinds import (
 from tacit.papers.brutzkus2019.statements.small import unexplored
 from tacit.theorems import Moment, Network, Run, judge, theorem
 from tacit.training import train
-from tacit.training.initialisations import initial_weights
 from tacit.values import Dataset
 
 

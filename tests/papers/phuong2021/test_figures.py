@@ -7,12 +7,12 @@ import pytest
 
 from tacit.measures.layer import Layer
 from tacit.models import SixConv
+from tacit.models.initialisations import initial_weights
 from tacit.papers.phuong2021.figures import PAPER
 from tacit.papers.phuong2021.figures.class_similarity import share_as_in_1
 from tacit.papers.phuong2021.figures.image_network import BLOCK, Images, features, zeros_and_ones
 from tacit.papers.phuong2021.figures.survival import signs_alive
 from tacit.papers.phuong2021.figures.synthetic import zero_claim
-from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset
 
 FIG1 = PAPER["fig1"]

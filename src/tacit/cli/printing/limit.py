@@ -64,8 +64,8 @@ def limit(found: Sequence[Limit], data: Dataset, out: Path | None, picture: Path
     s = found[0].setting
     layers = "both layers" if s.train != "first" else f"first layer, output ±{s.output_weight:g}"
     screen.print(
-        f"gradient flow of {escape(s.activation)}, width {s.width}, {layers}, init "
-        f"{escape(printable(s.init or ''))}, {escape(s.loss)} loss, seed {found[0].seed}"
+        f"gradient flow of {s.activation}, width {s.width}, {layers}, init "
+        f"{escape(printable(str(s.initialisation)))}, {s.loss} loss, seed {found[0].seed}"
     )
     for k, one in enumerate(found):
         if not data.binary:

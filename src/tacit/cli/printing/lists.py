@@ -48,9 +48,12 @@ def items(what: str) -> list[dict[str, Any]]:
             {"name": name, "summary": (compute.__doc__ or "").partition("\n")[0]}
             for name, compute in MEASURES.items()
         ]
-    from tacit.training.initialisations import descriptions
+    from tacit.models.initialisations import INITIALISATIONS
 
-    return [{"name": form, "summary": text} for form, text in descriptions().items()]
+    return [
+        {"name": kind.form, "summary": (kind.__doc__ or "").partition("\n")[0]}
+        for kind in INITIALISATIONS.values()
+    ]
 
 
 def table_of_items(entries: list[dict[str, Any]]) -> None:

@@ -26,13 +26,11 @@ def command(found: Explanation, only: str = "") -> str:
         words += ["--labels", ",".join(f"{name}={sign:+d}" for name, sign in labels.items())]
     if "bias" in said:
         words += ["--bias", repr(said["bias"])]
-    train = s.train or "both"
-    words += ["--activation", s.activation, "--train", train, "--width", str(s.width)]
-    if s.init is not None:
-        words += ["--init", s.init]
-    if train == "first":
+    words += ["--activation", str(s.activation), "--train", s.train, "--width", str(s.width)]
+    words += ["--init", str(s.initialisation)]
+    if s.train == "first":
         words += ["--output-weight", f"{s.output_weight:g}"]
-    words += ["--loss", s.loss, "--log10-loss", f"{found.log10_loss:g}"]
+    words += ["--loss", str(s.loss), "--log10-loss", f"{found.log10_loss:g}"]
     words += ["--seconds", f"{found.allowed:g}", "--seed", str(found.seed)]
     if only:
         words += ["--only", only]

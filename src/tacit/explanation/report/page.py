@@ -81,7 +81,7 @@ def _about(found: Explanation) -> list[str]:
     layers = "both layers trained"
     if s.train == "first":
         layers = f"first layer trained, output fixed at ±{s.output_weight:g}"
-    start = (s.init or "as it is by default").replace("-", "\N{NON-BREAKING HYPHEN}")
+    start = str(s.initialisation).replace("-", "\N{NON-BREAKING HYPHEN}")
     return [
         f"{count(data.n, 'point')} in {count(data.d, 'dimension')}, {classes}: "
         f"{', '.join(few)}{more}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def path(part: Part) -> list[tuple[str, str]]:
 
 def setting(found: Explanation) -> list[tuple[str, str]]:
     """Network, loss, start and seed; what plays no part is left out."""
-    s = asdict(found.setting)
+    s = found.setting.to_dict()
     names = ["model", "activation", "train", "width", "init", "loss", "rule"]
     if s["train"] == "first":
         names.insert(4, "output_weight")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -133,13 +133,13 @@ def exact(s: Exact, tell: Tell) -> Result:
 
 def _experiments(s: Exact) -> list[Experiment]:
     phuong = Setting(width=s.width, init=f"uniform:{s.phuong_factor}", rule="sgd", lr=s.phuong_lr)
-    phuong = replace(phuong, batch=s.phuong_batch)
+    phuong = phuong.replace(batch=s.phuong_batch)
     lyu = Setting(width=s.width, init=f"he:{s.lyu_factor}", rule="gd", lr=s.lyu_lr)
-    lyu = replace(lyu, activation=f"leaky:{s.lyu_alpha}")
+    lyu = lyu.replace(activation=f"leaky:{s.lyu_alpha}")
     sarussi = Setting(width=s.width, init=f"gaussian:{s.sarussi_std}", rule="sgd", lr=s.sarussi_lr)
-    sarussi = replace(sarussi, activation=f"leaky:{s.sarussi_alpha}", train="first", batch=1)
+    sarussi = sarussi.replace(activation=f"leaky:{s.sarussi_alpha}", train="first", batch=1)
     wang = Setting(width=s.wang_width, init=f"balanced:{s.wang_norm}", rule="gd", lr=s.wang_lr)
-    wang = replace(wang, loss="logistic:sum")
+    wang = wang.replace(loss="logistic:sum")
     sets = [
         f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}",
         f"lyu2021_appJ:n={s.lyu_n},d={s.lyu_d},seed={s.seed}",

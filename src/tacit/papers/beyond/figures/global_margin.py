@@ -12,7 +12,6 @@ import numpy as np
 from tacit.certificates import optimum, two_layer_kkt
 from tacit.data import load
 from tacit.flow.path_measures import along
-from tacit.models import parse_activation
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.beyond.drawing import draw_verdicts
 from tacit.papers.beyond.figures import PAPER
@@ -83,7 +82,7 @@ def global_(s: Global, tell: Tell) -> Result:
     labels: list[str] = []
     for row in rows:
         tell(row.title)
-        alpha, train = parse_activation(row.setting.activation), row.setting.train or "both"
+        alpha, train = row.setting.alpha, row.setting.train
         best = optimum(row.data, alpha, train, row.setting.width, seconds=s.seconds)
         lower, upper = best.margin
         ends = [end for end in ends_of(row, s) if end.fits]
@@ -176,7 +175,7 @@ class End(NamedTuple):
 
 def ends_of(row: Row, s: Global) -> list[End]:
     """Where the networks of a row end."""
-    alpha = parse_activation(row.setting.activation)
+    alpha = row.setting.alpha
     if row.stays:
         assert row.start is not None
         kkt = two_layer_kkt(*row.start, row.data.X, row.data.y, alpha)
@@ -197,11 +196,11 @@ def ends_of(row: Row, s: Global) -> list[End]:
 def rows_of(s: Global) -> list[Row]:
     """What the papers say of the margins on their data sets, with their networks."""
     leaky = Setting(activation=f"leaky:{s.lyu_alpha}", width=s.lyu_width, init=f"he:{s.lyu_factor}")
-    tiny, wide = replace(leaky, init=f"he:{s.lyu_tiny}"), replace(leaky, width=s.width)
+    tiny, wide = leaky.replace(init=f"he:{s.lyu_tiny}"), leaky.replace(width=s.width)
     wang = Setting(width=s.wang_width, init=f"balanced:{s.wang_norm}", loss="logistic:sum")
     uniform = Setting(width=s.width, init=f"uniform:{s.phuong_factor}")
     first = Setting(train="first", width=s.width, init=f"gaussian:{s.sarussi_std}")
-    first = replace(first, activation=f"leaky:{s.sarussi_alpha}")
+    first = first.replace(activation=f"leaky:{s.sarussi_alpha}")
     left, right = (load(f"lyu2021_{side}:alpha={s.lyu_alpha}") for side in ("left", "right"))
     middle = load("lyu2021_middle")
     orthogonal = load(f"orthogonal:n={s.phuong_n},d={s.phuong_d},seed={s.seed}")
@@ -232,7 +231,7 @@ def rows_of(s: Global) -> list[Row]:
             "Thm 2: global",
             True,
             classes.one_vs_rest(0),
-            replace(wang, width=3),
+            wang.replace(width=3),
             start,
         ),
     ]

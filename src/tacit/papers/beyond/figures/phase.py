@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def phase(s: Phase, tell: Tell) -> Result:
         W = (scales[:, None, None, None] * start).reshape(-1, m, 2)
         a = np.tile(np.repeat([1.0, -1.0], m // 2), (len(W), 1))
         setting = Setting(train="first", width=m, rule="sgd", lr=s.lr * 100 / m)
-        setting = replace(setting, activation=f"leaky:{s.alpha}", stop=(f"loss:{s.loss}",))
+        setting = setting.replace(activation=f"leaky:{s.alpha}", stop=(f"loss:{s.loss}",))
         begin = {"W": W, "a": a}
         many = train_many(setting, points, s.epochs, range(len(W)), start_at=begin)
         room = _room(many.last["W"], points.X)
@@ -190,7 +190,7 @@ def _flows(s: Phase, points: Dataset, tell: Tell) -> tuple[np.ndarray, np.ndarra
         tell(f"flow from scale {scale:g}")
         for run in range(s.flow_runs):
             setting = Setting(train="first", width=s.flow_width, init=f"gaussian:{scale}")
-            setting = replace(setting, activation=f"leaky:{s.alpha}")
+            setting = setting.replace(activation=f"leaky:{s.alpha}")
             limit = find(setting, points, s.seed + run, -s.flow_depth)
             if limit.outcome == "converged":
                 groups[j, run] = max(sum(g.sign == k for g in limit.groups) for k in (1, -1))

@@ -11,6 +11,7 @@ from scipy.stats import ks_2samp
 from tacit.data import load
 from tacit.data.clusters import cluster_centres
 from tacit.models import parse_model
+from tacit.models.initialisations import initial_weights
 from tacit.papers.brutzkus2019.drawing import curves, histograms
 from tacit.papers.brutzkus2019.figures.intervals import mean_errors
 from tacit.papers.brutzkus2019.figures.seeds import network_seeds
@@ -18,7 +19,6 @@ from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most
 from tacit.training import Many, train_many
-from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +77,7 @@ def _train(
     k = setting.width / 2
     sigma = sigma_share * setting.lr / (16 * math.sqrt(k))
     stop = ("loss:1e-300", "no_improvement:500")
-    setting = replace(setting, init=f"gaussian:{sigma!r}", stop=stop)
+    setting = setting.replace(init=f"gaussian:{sigma!r}", stop=stop)
     return train_many(setting, data, iterations, seeds, at=(0,))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -46,5 +45,5 @@ def random_start(k: int, sigma: float, seed: int) -> Network:
 def _case(data: str, network: Setting, k: int, c: float, seed: int | None) -> Case:
     eta = c / k
     sigma = eta / (16 * math.sqrt(k))
-    setting = replace(network, width=2 * k, init=f"gaussian:{sigma!r}", rule="gd", lr=eta)
+    setting = network.replace(width=2 * k, init=f"gaussian:{sigma!r}", rule="gd", lr=eta)
     return Case(load(data), setting, None if seed is None else random_start(k, sigma, seed))

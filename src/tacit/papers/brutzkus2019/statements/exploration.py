@@ -128,7 +128,7 @@ class ExplorationXORD(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        return replace(case, setting=replace(case.setting, init="he:0.001")), "gaussian_start"
+        return replace(case, setting=case.setting.replace(init="he:0.001")), "gaussian_start"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (

@@ -7,6 +7,9 @@ import math
 import numpy as np
 
 from tacit.data.xor import PATTERNS
+from tacit.models import ConvMaxPool, model_text
+from tacit.models.initialisations import Gaussian
+from tacit.models.losses import Hinge
 from tacit.papers.brutzkus2019.statements.cases import half_width
 from tacit.papers.brutzkus2019.statements.kinds import XOR_LABELS
 from tacit.theorems.shared_hypotheses import (
@@ -33,8 +36,9 @@ def c_eta(case: Case) -> float:
 
 def hinge_confidence(case: Case) -> float:
     """γ of (4); NaN for another loss."""
-    name, _, number = case.setting.loss.partition(":")
-    return float(number) if name == "hinge" and number else math.nan
+    loss = case.setting.loss
+    confidence = loss.confidence if isinstance(loss, Hinge) else None
+    return math.nan if confidence is None else confidence
 
 
 def xor_network(case: Case, place: str = "§3.1") -> tuple[Check, ...]:
@@ -53,7 +57,7 @@ def xor_training(case: Case, place: str = "§3.1") -> tuple[Check, ...]:
     """Gradient descent on the sum of hinge losses with η = c_η/k, c_η < ½."""
     loss, c = case.setting.loss, c_eta(case)
     return (
-        yes_or_no("hinge", loss == "hinge", place, f"the loss is {loss}"),
+        yes_or_no("hinge", loss == Hinge(), place, f"the loss is {loss}"),
         _gradient_descent(case, place),
         by_slack("small_step", 0.5 - c, place, f"c_η = kη is {c:.3g}; below 1/2", strict=True),
     )
@@ -68,9 +72,9 @@ def wide_for_xor(case: Case) -> Check:
 
 def conv_network(case: Case, place: str = "§4") -> tuple[Check, ...]:
     """The network (2)."""
-    name, _, patch = case.setting.model.partition(":")
-    holds = name == "conv_max_pool" and patch in ("", "2")
-    note = f"the network is {case.setting.model}; it needs conv_max_pool with patches of two"
+    model = case.setting.model
+    holds = isinstance(model, ConvMaxPool) and model.patch == 2
+    note = f"the network is {model_text(model)}; it needs conv_max_pool with patches of two"
     return yes_or_no("conv_max_pool", holds, place, note), relu(case, place)
 
 
@@ -122,18 +126,19 @@ def planar_start(case: Case, run: Run | None) -> Network | None:
 
 def small_sigma(case: Case, place: str) -> Check:
     """σ_g ≤ c_η/(16k^{3/2}), with c_η = kη."""
-    name, _, sigma = (case.setting.init or "gaussian:1e-3").partition(":")
-    if name != "gaussian":
-        return yes_or_no("start_within_a_step", False, place, f"the initialisation is {name}")
-    ratio = float(sigma) * 16 * math.sqrt(half_width(case)) / case.setting.lr
+    init = case.setting.initialisation
+    if not isinstance(init, Gaussian):
+        return yes_or_no("start_within_a_step", False, place, f"the initialisation is {init}")
+    ratio = init.sigma * 16 * math.sqrt(half_width(case)) / case.setting.lr
     note = f"σ is {ratio:.3g} times c_η/(16k^{{3/2}})"
     return by_slack("start_within_a_step", 1 + ROUNDING - ratio, place, note)
 
 
 def gaussian_start(case: Case, place: str) -> Check:
     """IID Gaussian weights of mean zero."""
-    name = (case.setting.init or "gaussian").partition(":")[0]
-    return yes_or_no("gaussian_start", name == "gaussian", place, f"the initialisation is {name}")
+    init = case.setting.initialisation
+    holds = isinstance(init, Gaussian)
+    return yes_or_no("gaussian_start", holds, place, f"the initialisation is {init}")
 
 
 def explored(slack: float | None, probability: float, place: str) -> Check:

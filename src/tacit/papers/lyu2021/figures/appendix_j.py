@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tacit.data import load
 from tacit.papers.lyu2021.figures.flows import flow_setting
@@ -40,8 +40,7 @@ class AppendixJ(Settings):
 
     def train(self, sets: Sequence[Dataset]) -> list[Network]:
         """A network for each set, by steps of lr/loss: the rate rises as the points are fitted."""
-        setting = replace(
-            flow_setting(self.alpha, self.width, f"he:{self.factor}"),
+        setting = flow_setting(self.alpha, self.width, f"he:{self.factor}").replace(
             rule="gd",
             lr=self.lr,
             step="scaled",

@@ -101,7 +101,7 @@ def claims_of_set(
 def bends_of_descent(s: Fig2, one: ExampleSet) -> tuple[np.ndarray, Network]:
     """T × 2, log₁₀ of the loss and the bend along gradient descent, and the network at its end."""
     flow = flow_setting(s.alpha, s.width, f"he:{s.factor}")
-    setting = replace(flow, rule="gd", lr=s.lr, stop=(f"loss:{s.loss}",))
+    setting = flow.replace(rule="gd", lr=s.lr, stop=(f"loss:{s.loss}",))
     at = np.unique(np.geomspace(10, s.epochs, 40).astype(int)).tolist()
     many = train_many(setting, one.data, s.epochs, [s.seed], at)
     networks = [Network(**many.member(0, t), alpha=s.alpha) for t in range(len(many.at))]

@@ -7,7 +7,6 @@ import numpy as np
 from tacit.flow import Limit, find
 from tacit.flow.ending import drawn
 from tacit.flow.follow import Flow, begin
-from tacit.models import parse_activation
 from tacit.values import Dataset, Network, Setting
 
 EXACT = 1e-6
@@ -22,7 +21,7 @@ def flow_setting(alpha: float, width: int, init: str) -> Setting:
 def begin_flow(setting: Setting, data: Dataset, seed: int) -> Flow:
     """The flow from random initial weights, to be run to any loss."""
     W, a = drawn(setting, data, seed)
-    return begin(data.X, data.y, parse_activation(setting.activation), W, a, True, "logistic")
+    return begin(data.X, data.y, setting.alpha, W, a, True, "logistic")
 
 
 def end_of_flow(setting: Setting, data: Dataset, seed: int) -> Limit:

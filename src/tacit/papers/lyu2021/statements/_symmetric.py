@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.data import load
+from tacit.models.initialisations import Gaussian, Pair
 from tacit.numerics.embedding import Embedding, embedding
 from tacit.numerics.embedding import largest as norm_M
 from tacit.theorems.shared_hypotheses import (
@@ -120,9 +121,9 @@ def has_drift(case: Case) -> bool:
 
 def gaussian_start(case: Case, place: str) -> Check:
     """w_k ~ N(0, σ²I), a_k ~ N(0, c²σ²)."""
-    name = (case.setting.init or "balanced").partition(":")[0]
-    note = f"the initialisation is {name}"
-    return yes_or_no("gaussian_start", name in ("gaussian", "pair"), place, note)
+    init = case.setting.initialisation
+    note = f"the initialisation is {init}"
+    return yes_or_no("gaussian_start", isinstance(init, Gaussian | Pair), place, note)
 
 
 def at_least_one_of_each(m: int) -> float:

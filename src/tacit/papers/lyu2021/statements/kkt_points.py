@@ -29,7 +29,7 @@ KKT = 1e-6
 
 def spoken_of(case: Case) -> bool:
     """A two-layer net and two classes: other hypotheses say so when it is not."""
-    return case.data.binary and case.setting.model == "two_layer"
+    return case.data.binary and case.setting.two_layer
 
 
 def kkt_direction(case: Case, run: Run | None, place: str) -> Check:

@@ -57,7 +57,7 @@ class Theorem55(Theorem):
         w = separator(case)
         across = np.array([-w[1], w[0]])
         W = np.array([0.2 * (0.6 * w + 0.8 * across), -0.1 * (0.8 * w - 0.6 * across)])
-        setting = replace(case.setting, init="balanced:0.2")
+        setting = case.setting.replace(init="balanced:0.2")
         return replace(case, setting=setting, start=Network(W, np.array([0.2, -0.1])))
 
     def counterexample(self) -> tuple[Case, str]:

@@ -11,10 +11,10 @@ import numpy as np
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.models import SixConv
+from tacit.models.initialisations import initial_weights
 from tacit.reproduction.artefact import Claim, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most
 from tacit.training import train_many
-from tacit.training.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Setting
 
 BLOCK = 128

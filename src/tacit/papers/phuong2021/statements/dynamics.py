@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import expit
 
 from tacit.geometry.position import MOST_SUBSETS
+from tacit.models.losses import Exponential
 from tacit.papers.phuong2021.statements import _common as common
 from tacit.theorems.shared_hypotheses import (
     balanced,
@@ -173,7 +174,7 @@ def velocity(
         signs = common.sectors(network.W, X)
     seen = np.where(signs > 0, network.W @ X.T, 0.0)
     q = y * (network.a @ seen)
-    slope = np.exp(-q) if case.setting.loss.startswith("exponential") else expit(-q)
+    slope = np.exp(-q) if isinstance(case.setting.loss, Exponential) else expit(-q)
     c = slope * y  # −ℓ_i'
     return network.a[:, None] * common.pulls(signs, X, c, walls), seen @ c
 
@@ -271,12 +272,13 @@ class LemmaA4(Theorem):
         return Case(data, common.FLOW, Network(W, 0.5 * a)), "balanced"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        loss = case.setting.loss.partition(":")[0]
+        loss = case.setting.loss
+        bounded = not isinstance(loss, Exponential)
         return (
             two_layer(case, "§2 (2)"),
             both_layers(case, "§2 (4)"),
             flow(case, "§2 (4)"),
-            yes_or_no("bounded_slope", loss != "exponential", "Lemma A.4", f"the loss is {loss}"),
+            yes_or_no("bounded_slope", bounded, "Lemma A.4", f"the loss is {loss}"),
             balanced(case, "Lemma A.4"),
         )
 

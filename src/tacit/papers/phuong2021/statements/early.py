@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -137,7 +136,7 @@ class Lemma1(Theorem):
     def example(self) -> Case:
         X = [[1.0, 0.3], [0.2, 1.0], [-0.8, 0.5], [0.5, -1.0], [-1.0, -0.4]]
         data = Dataset(np.array(X), np.array([1, -1, 1, 1, -1]), name="five points")
-        return Case(data, replace(common.FLOW, init="balanced:1e-12"))
+        return Case(data, common.FLOW.replace(init="balanced:1e-12"))
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tacit.papers.phuong2021.statements import _common as common
@@ -43,7 +41,7 @@ class LemmaA2(Theorem):
         return Case(common.cones(3), common.FLOW)
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(common.cones(3), replace(common.FLOW, activation="leaky:0.5")), "relu"
+        return Case(common.cones(3), common.FLOW.replace(activation="leaky:0.5")), "relu"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         many = int(case.data.X.any(axis=1).sum())

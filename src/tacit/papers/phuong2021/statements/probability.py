@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tacit.models.initialisations import Balanced, BalancedGaussian
 from tacit.numerics.confidence import share_interval
 from tacit.papers.phuong2021.statements import _common as common
 from tacit.papers.phuong2021.statements.thm1 import UNTOLD
@@ -37,8 +38,8 @@ class Probability(Theorem):
         return Case(common.flipped(common.cones(2)), common.FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        init = (case.setting.init or "balanced").partition(":")[0]
-        drawn = init in ("balanced", "balanced_gaussian")
+        init = case.setting.initialisation
+        drawn = isinstance(init, Balanced | BalancedGaussian)
         return (
             common.both_classes(case, "§2"),
             *common.network_and_rule(case),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.measures import MEASURES, Snapshot
-from tacit.models.losses import parse_loss
+from tacit.models.losses import Logistic
 from tacit.reproduction.artefact import Settings, ours, paper
 from tacit.training import Many
 from tacit.values import Dataset, Setting
@@ -53,7 +53,7 @@ def snapshot(many: Many, data: Dataset, i: int, t: int = -1, kind: str = "") -> 
     if kind:
         chosen = weights["a"] > 0 if kind == "w" else weights["a"] < 0
         weights = {part: array[chosen] for part, array in weights.items()}
-    return Snapshot(many.model, parse_loss("logistic"), weights, data)
+    return Snapshot(many.model, Logistic(), weights, data)
 
 
 def measured(many: Many, data: Dataset, name: str, kind: str = "") -> np.ndarray:

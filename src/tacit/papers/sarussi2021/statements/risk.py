@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
+from tacit.models.initialisations import Gaussian
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks, units
 from tacit.papers.sarussi2021.statements.linear_boundary import outputs
 from tacit.theorems.shared_hypotheses import by_slack, logistic, undecided, yes_or_no
@@ -235,13 +236,13 @@ def largest_start(case: Case) -> float | None:
     """R₀; before the weights are drawn, one that few Gaussian starts exceed."""
     if case.start is not None:
         return _longest(case.start)
-    name, _, sigma = (case.setting.init or "gaussian:1e-3").partition(":")
-    if name != "gaussian":
+    init = case.setting.initialisation
+    if not isinstance(init, Gaussian):
         return None
     from scipy.stats import chi2
 
     # ‖w‖²/σ² is χ² with d degrees of freedom, for each of the m neurons.
-    return float(sigma) * math.sqrt(chi2.isf(RARELY / case.setting.width, case.data.d))
+    return init.sigma * math.sqrt(chi2.isf(RARELY / case.setting.width, case.data.d))
 
 
 def _sgd_checks(case: Case) -> tuple[Check, ...]:

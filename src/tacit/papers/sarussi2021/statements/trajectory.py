@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit.measures.agreement import nar
 from tacit.measures.measure import Snapshot
-from tacit.models import parse_model
-from tacit.models.losses import parse_loss
+from tacit.models import TwoLayer
+from tacit.models.losses import Logistic
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks
 from tacit.theorems.shared_hypotheses import by_slack, flow, logistic, of_the_path
 from tacit.theorems.theorem import Case, Moment, Network, Run
@@ -90,5 +90,5 @@ def _sides(case: Case, network: Network) -> np.ndarray:
 
 def _beta(case: Case, network: Network) -> float:
     """β of the NAR the weights are in; not positive when they are in none."""
-    model = parse_model("two_layer", case.alpha, "first")
-    return nar(Snapshot(model, parse_loss("logistic"), network._asdict(), case.data))
+    model = TwoLayer(case.alpha, "first")
+    return nar(Snapshot(model, Logistic(), network._asdict(), case.data))

@@ -7,8 +7,13 @@ import pytest
 from scipy import stats
 
 from tacit.models import ConvMaxPool, ImageCNN, Residual, SixConv, TwoLayer, phi
+from tacit.models.initialisations import (
+    INITIALISATIONS,
+    embed,
+    initial_weights,
+    parse_initialisation,
+)
 from tacit.training import train
-from tacit.training.initialisations import descriptions, embed, forms, initial_weights
 from tacit.values import BadInput, Dataset, Setting
 
 D, M = 3, 40
@@ -102,9 +107,9 @@ def test_defaults() -> None:
         ours, named = (initial_weights(model, 4, 6, t, seed=2) for t in (None, text))
         return all((ours[part] == named[part]).all() for part in named)
 
-    assert same(TwoLayer(), "balanced:1e-3")
-    assert same(TwoLayer(train="first"), "gaussian:1e-3")
-    assert same(ConvMaxPool(2), "gaussian:1e-3")
+    assert same(TwoLayer(), "balanced:1e-4")
+    assert same(TwoLayer(train="first"), "gaussian:1e-4")
+    assert same(ConvMaxPool(2), "gaussian:1e-4")
     assert same(Residual(3), "he:1")
 
 
@@ -121,7 +126,7 @@ def test_defaults() -> None:
         ("gaussian:1:2", "write gaussian:SIGMA"),
         ("pair:1", "write pair:SIGMA:C"),
         (":", "unknown initialisation"),
-        ("file:", "is a folder"),
+        ("file:", "write file:FILE.npz"),
         ("file:nowhere.npz", "no such file"),
         ("embedding:nowhere.npz", "no such file"),
     ],
@@ -143,13 +148,20 @@ def test_widths_and_output_weights_that_cannot_be() -> None:
         with pytest.raises(BadInput, match="width"):
             initial_weights(model, D, width, None, 0, v)
     for v in (0, -1, math.nan, math.inf):
-        with pytest.raises(BadInput, match="--output-weight"):
+        with pytest.raises(BadInput, match="output_weight"):
             initial_weights(TwoLayer(train="first"), D, 4, None, 0, v)
 
 
 def test_every_scheme_is_listed_with_its_meaning() -> None:
-    assert set(descriptions()) == set(forms().values())
-    assert all(descriptions().values())
+    assert all(
+        kind.__doc__ and kind.form.startswith(name) for name, kind in INITIALISATIONS.items()
+    )
+
+
+@pytest.mark.parametrize("text", ["gaussian:1e-3", "balanced:1e-4", "pair:0.5:2", "file:a.npz"])
+def test_texts_come_back(text: str) -> None:
+    init = parse_initialisation(text)
+    assert str(init) == text and parse_initialisation(str(init)) == init
 
 
 def test_weights_from_a_file(tmp_path, rng) -> None:
