@@ -69,7 +69,7 @@ def measure(name: str, alone: bool, whole: bool) -> Timed:
     threads = 1 if alone else None
 
     def ours(epochs: int = work.epochs) -> Many:
-        return train_many(work.setting, work.data, epochs, work.seeds, threads=threads)
+        return train_many(work.data, work.setting, epochs, work.seeds, threads=threads)
 
     (first,) = fastest(lambda: ours(1), calls=1)
     (again,) = fastest(lambda: ours(1))

@@ -93,7 +93,7 @@ def compare(runs: int = RUNS, steps: int = STEPS) -> str:
         return jax.block_until_ready(straightforward(*start, X, y, SETTING.lr, steps))
 
     def ours() -> dict[str, np.ndarray]:
-        return train_many(SETTING, data, steps, range(runs)).last
+        return train_many(data, SETTING, steps, range(runs)).last
 
     versions = {"straightforward, batched einsum": peer}
     begun = time.perf_counter()
@@ -145,7 +145,7 @@ def on_processor(data: Sequence[Dataset], steps: int) -> dict[str, np.ndarray]:
     """The same training on the processor."""
     with jax.default_device(jax.devices("cpu")[0]):
         setting = replace(SETTING, stop=("log10_loss:-1e9",))  # never reached: keeps the kernel out
-        return train_many(setting, data, steps, range(len(data)), batched=False).last
+        return train_many(data, setting, steps, range(len(data)), batched=False).last
 
 
 def section(say: Callable[[str], None]) -> str:

@@ -35,9 +35,9 @@ def train(n: int, d: int, m: int, seeds: int, seed: int, steps: int = 200) -> tu
     data = load(f"gaussians:n={n},d={d},seed={seed}")
     setting = Setting(width=m)
     if seed == DATA_SEEDS[0]:
-        train_many(setting, data, steps, range(seeds))
+        train_many(data, setting, steps, range(seeds))
     begun = time.perf_counter()
-    train_many(setting, data, steps, range(seeds))
+    train_many(data, setting, steps, range(seeds))
     return time.perf_counter() - begun, "done"
 
 

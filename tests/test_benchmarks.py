@@ -50,8 +50,8 @@ def test_the_c_kernel_does_the_same_work(name: str) -> None:
     setting, calls = CASES[name]
     data, epochs = [load(call) for call in calls], 66  # beyond the first 64 orders
     seeds = range(3, 3 + len(data))
-    begun = train_many(setting, data, 0, seeds).last
-    ours = train_many(setting, data, epochs, seeds).last
+    begun = train_many(data, setting, 0, seeds).last
+    ours = train_many(data, setting, epochs, seeds).last
     try:
         kernel = kernels.prepare(setting, data, epochs, seeds)
     except kernels.NoCompiler:  # the one reason there may be
@@ -77,7 +77,7 @@ def test_the_batched_version_does_the_same_work() -> None:
     lr = gpu.SETTING.lr
     found = gpu.straightforward(begun["W"], begun["a"], X, y, lr, steps)
     theirs = {part: np.asarray(array) for part, array in found.items()}
-    ours = train_many(gpu.SETTING, data, steps, range(runs)).last
+    ours = train_many(data, gpu.SETTING, steps, range(runs)).last
     assert kernels.difference(begun, theirs) > 1e-3
     assert kernels.difference(ours, theirs) < 1e-12
 

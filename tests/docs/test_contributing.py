@@ -26,7 +26,7 @@ def test_the_examples():
         data = GENERATORS["rings"](n=20, d=3)
         found = check(data, ["unit_norms"]).properties["unit_norms"]
         assert found.holds is False and abs(found.slack + 1) < 1e-12
-        run = train(Setting(width=4), data, epochs=2)
+        run = train(data, Setting(width=4), epochs=2)
         assert abs(run.measures["largest_neuron"][0, 0] - 1e-3) < 1e-15  # balanced:1e-3
     finally:
         GENERATORS.pop("rings", None)

@@ -216,10 +216,10 @@ def test_embedded_networks_follow_the_two_neuron_path(two, tmp_path, rng) -> Non
     b = rng.normal(size=7)
     np.savez(tmp_path / "two.npz", b=b, **two)
     setting = Setting(activation="leaky:0.3", lr=0.2, init=f"embedding:{tmp_path / 'two.npz'}")
-    wide = train(Setting(**{**vars(setting), "width": 7}), data, epochs=300)
+    wide = train(data, Setting(**{**vars(setting), "width": 7}), epochs=300)
     narrow = train(
-        Setting(**{**vars(setting), "width": 2, "init": f"file:{tmp_path / 'two.npz'}"}),
         data,
+        Setting(**{**vars(setting), "width": 2, "init": f"file:{tmp_path / 'two.npz'}"}),
         epochs=300,
     )
     end = {part: array[0] for part, array in narrow.params.items()}

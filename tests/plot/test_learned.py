@@ -28,7 +28,7 @@ RUNS = {
 @pytest.mark.parametrize("kind", RUNS)
 def test_every_kind_of_run_is_drawn(kind, tmp_path):
     text, setting, bias = RUNS[kind]
-    run = train(setting, load(text, bias=bias), epochs=60, record=6)
+    run = train(load(text, bias=bias), setting, epochs=60, record=6)
     for ending in (".png", ".svg", ".pdf"):
         path = tmp_path / f"picture{ending}"
         draw_run(run, path)
@@ -37,7 +37,7 @@ def test_every_kind_of_run_is_drawn(kind, tmp_path):
 
 def test_the_panels_hold_the_run_s_numbers():
     data = load("orthogonal:n=30,d=2")
-    run = train(Setting(width=8), data, epochs=200, record=10)
+    run = train(data, Setting(width=8), epochs=200, record=10)
     figure = Figure()
     fill(figure, run)
     points, neurons, way = figure.axes[:3]
@@ -51,6 +51,6 @@ def test_the_panels_hold_the_run_s_numbers():
 
 
 def test_other_endings_are_refused(tmp_path):
-    run = train(Setting(width=2), load("xor"), epochs=1)
+    run = train(load("xor"), Setting(width=2), epochs=1)
     with pytest.raises(BadInput, match="must end in .png"):
         draw_run(run, tmp_path / "picture.gif")

@@ -91,7 +91,7 @@ def test_it_is_what_train_does(rule):
     call = DataCall("gaussians:n=20,d=3,test=9,seed=1", bias=0.5)
     run = PlannedRun(call, setting, 30, 5, (*MEASURES, "weights"), 60.0)
     result = alone(run)
-    other = train(setting, load(call.text, bias=0.5), 30, [5])
+    other = train(load(call.text, bias=0.5), setting, epochs=30, seeds=[5])
     for part, array in result.arrays.items():
         np.testing.assert_array_equal(array, other.params[part][0])
     assert result.values["outcome"] == other.outcomes[0] and result.values["epoch"] == 30

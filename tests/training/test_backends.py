@@ -185,9 +185,9 @@ def test_batches_do_not_depend_on_the_other_data(train):
     reals = [Dataset(rng.standard_normal((3, 2)), np.array([1, -1, 1])) for _ in range(5)]
     setting = Setting(width=6, train=train, init="gaussian:0.3", lr=0.3)
     for sets, batched in ((signs, True), (reals, False)):
-        whole = train_many(setting, sets, 200, range(5))
+        whole = train_many(sets, setting, 200, range(5))
         for i, data in enumerate(sets):
-            one = train_many(setting, data, 200, [i], batched=batched)
+            one = train_many(data, setting, 200, [i], batched=batched)
             for part, array in one.last.items():
                 np.testing.assert_array_equal(array[0], whole.last[part][i])
 
@@ -196,9 +196,9 @@ def test_batched_and_others_in_one_ensemble():
     """Data too large for a batch beside data that is not: each as it is alone."""
     setting = Setting(width=6, init="he:0.3")
     sets = [load("xor"), load("gaussians:n=60,d=2"), load("lyu2021_left"), load("xor")]
-    whole = train_many(setting, sets, 50, range(4))
+    whole = train_many(sets, setting, 50, range(4))
     for i, data in enumerate(sets):
-        one = train_many(setting, data, 50, [i], batched=i in (0, 3))
+        one = train_many(data, setting, 50, [i], batched=i in (0, 3))
         np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])
 
 
@@ -209,9 +209,9 @@ def test_exact_data_too_large_for_one_pool():
     setting = Setting(width=6, init="gaussian:0.3", lr=0.3)
     descent = parse_descent(setting, 9)
     assert pool(descent, signs) is None and all(pool(descent, [one]) for one in signs)
-    whole = train_many(setting, signs, 100, range(3))
+    whole = train_many(signs, setting, 100, range(3))
     for i, data in enumerate(signs):
-        one = train_many(setting, data, 100, [i])
+        one = train_many(data, setting, 100, [i])
         np.testing.assert_array_equal(one.last["W"][0], whole.last["W"][i])
 
 

@@ -51,7 +51,7 @@ def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
         setting.train == "first",
     )  # fmt: skip
     for epochs in (1, 12):
-        run = train(setting, data, epochs=epochs, seeds=(seed,))
+        run = train(data, setting, epochs=epochs, seeds=(seed,))
         W, a = path[epochs]
         np.testing.assert_allclose(run.params["W"][0], W, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(run.params["a"][0], a, rtol=1e-11, atol=1e-13)
@@ -64,8 +64,8 @@ def test_sgd_visits_every_example_once_in_an_epoch(rng, batch) -> None:
     """Orthogonal examples do not feel each other: any order gives one step of gd on the sum."""
     data = Dataset(np.diag(rng.uniform(0.5, 2, size=7)), [1, -1, 1, -1, -1, 1, 1])
     one = replace(SETTING, train="first", loss="exponential:sum", lr=0.1)
-    sgd = train(replace(one, rule="sgd", batch=batch), data, epochs=5)
-    gd = train(one, data, epochs=5)
+    sgd = train(data, replace(one, rule="sgd", batch=batch), epochs=5)
+    gd = train(data, one, epochs=5)
     np.testing.assert_allclose(sgd.params["W"], gd.params["W"], rtol=1e-13)
 
 
@@ -82,7 +82,7 @@ def test_the_order_changes_from_epoch_to_epoch_and_from_seed_to_seed(data) -> No
     weights = initial_weights(TwoLayer(0.3), 3, 4, "gaussian:0.4", 0)
     ends = []
     for seed in (1, 2):
-        run = train(replace(SETTING, rule="sgd"), data, epochs=2, seeds=(seed,))
+        run = train(data, replace(SETTING, rule="sgd"), epochs=2, seeds=(seed,))
         ends.append(run.params["W"])
         assert not np.array_equal(run.params["W"][0], weights["W"])
     assert not np.array_equal(*ends)
@@ -114,7 +114,7 @@ def test_a_step_of_any_network_is_the_gradient(rng, model, loss, step) -> None:
         return jnp.log(L) if step == "scaled" else L
 
     gradient = jax.jit(jax.grad(total))({part: jnp.asarray(w) for part, w in weights.items()})
-    run = train(setting, data, epochs=1)
+    run = train(data, setting, epochs=1)
     trained = network.trained(weights)
     for part, w in weights.items():
         change = -0.01 * gradient[part] if part in trained else np.zeros_like(w)
@@ -128,7 +128,7 @@ def test_xord_is_learned_with_the_hinge_loss() -> None:
     setting = Setting(
         model="conv_max_pool:2", width=20, loss="hinge:2", lr=0.02, stop=("zero_error",)
     )
-    run = train(setting, data, epochs=2000)
+    run = train(data, setting, epochs=2000)
     assert run.train_error == [0.0] and run.epoch < 2000
     np.testing.assert_array_equal(run.params["a"][0], [1.0] * 10 + [-1.0] * 10)
 
@@ -136,8 +136,8 @@ def test_xord_is_learned_with_the_hinge_loss() -> None:
 def test_a_fixed_output_weight_scales_the_function(data) -> None:
     """f = v Σ ±φ(w·x): with v = ½ and lr = 4 · lr, 2W takes the place of W."""
     one = replace(SETTING, train="first", lr=0.1)
-    full = train(one, data, epochs=20)
-    half = train(replace(one, output_weight=0.5, init="gaussian:0.8", lr=0.4), data, epochs=20)
+    full = train(data, one, epochs=20)
+    half = train(data, replace(one, output_weight=0.5, init="gaussian:0.8", lr=0.4), epochs=20)
     np.testing.assert_allclose(half.params["W"], 2 * full.params["W"], rtol=1e-12)
     np.testing.assert_array_equal(half.params["a"][0], [0.5, 0.5, -0.5, -0.5])
     assert half.measures["log_loss"][-1] == pytest.approx(full.measures["log_loss"][-1], rel=1e-12)
@@ -147,7 +147,7 @@ def test_a_fixed_output_weight_scales_the_function(data) -> None:
 
 
 def in_time(data: Dataset, setting: Setting, lr: float, time: float):
-    return train(replace(setting, lr=lr), data, epochs=round(time / lr), record=1)
+    return train(data, replace(setting, lr=lr), epochs=round(time / lr), record=1)
 
 
 def slope(rates: list[float], errors: list[float]) -> float:
@@ -220,9 +220,9 @@ SCALED = Setting(width=6, init="balanced:0.1", step="scaled", lr=0.002)
 
 def test_a_scaled_step_is_a_step_over_the_loss(wedge) -> None:
     weights = initial_weights(TwoLayer(), 2, 6, SCALED.init, 0)
-    run = train(SCALED, wedge, epochs=1)
+    run = train(wedge, SCALED, epochs=1)
     L = math.exp(run.measures["log_loss"][0, 0])
-    plain = train(replace(SCALED, step="constant", lr=0.002 / L), wedge, epochs=1)
+    plain = train(wedge, replace(SCALED, step="constant", lr=0.002 / L), epochs=1)
     np.testing.assert_allclose(run.params["W"], plain.params["W"], rtol=1e-13)
     assert not np.array_equal(run.params["W"][0], weights["W"])
 
@@ -232,7 +232,7 @@ def test_scaled_steps_go_on_below_the_smallest_float(wedge) -> None:
     plus, minus = np.array([1.0, 0.0]), np.array([-0.5, 1.0]) / math.hypot(0.5, 1)  # phuong2021
     angles = []
     for goal in (-1e3, -1e5):
-        run = train(replace(SCALED, stop=(f"log10_loss:{goal}",)), wedge, epochs=20_000, record=999)
+        run = train(wedge, replace(SCALED, stop=(f"log10_loss:{goal}",)), epochs=20_000, record=999)
         log_loss = run.measures["log_loss"][:, 0]
         assert run.outcomes[0].startswith("reached")
         assert 1.1 * goal < log_loss[-1] / math.log(10) <= goal
@@ -268,11 +268,11 @@ def test_one_setting_is_compiled_once(data, monkeypatch) -> None:
     stop = ("loss:1e-9", "no_improvement:50", "direction:1e-9", "agreement")
     for rule in ("gd", "sgd", "adam"):
         setting = replace(SETTING, rule=rule, activation="leaky:0.31", stop=stop)
-        run = train(setting, data, epochs=1)
+        run = train(data, setting, epochs=1)
         before = len(traced)
-        train(setting, data, epochs=33, seeds=(3, 4), record=7)
-        train(replace(setting, lr=1), data, epochs=2)
-        train(setting, data, epochs=20, earlier=run)
+        train(data, setting, epochs=33, seeds=(3, 4), record=7)
+        train(data, replace(setting, lr=1), epochs=2)
+        train(data, setting, epochs=20, resume=run)
         assert before > 0 and len(traced) == before
 
 

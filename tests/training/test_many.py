@@ -29,9 +29,9 @@ CASES = {
 def test_batched_networks_are_the_same(case):
     setting, data = CASES[case]
     given = {"epochs": 300, "seeds": range(3, 8), "at": (0, 7)}
-    fast = train_many(setting, data, **given)
+    fast = train_many(data, setting, **given)
     assert pool(parse_descent(setting, 9), data if isinstance(data, list) else [data])
-    slow = train_many(setting, data, **given, batched=False)
+    slow = train_many(data, setting, **given, batched=False)
     assert fast.outcomes == slow.outcomes
     np.testing.assert_array_equal(fast.epochs, slow.epochs)
     np.testing.assert_array_equal(fast.at, [0, 7, 300])
@@ -45,8 +45,8 @@ def test_a_member_is_the_same_in_any_ensemble():
     """Bit for bit: also when the others end earlier, and however many there are."""
     setting = replace(CONV, stop=("no_improvement:20",))
     sets = [load(f"xord:n=12,d=7,seed={seed}") for seed in range(40)]
-    whole = train_many(setting, sets, 3000, range(40))
-    part = train_many(setting, sets[33:34], 3000, [33])
+    whole = train_many(sets, setting, 3000, range(40))
+    part = train_many(sets[33:34], setting, 3000, [33])
     assert part.epochs[0] == whole.epochs[33]
     np.testing.assert_array_equal(part.last["W"][0], whole.last["W"][33])
 
@@ -54,9 +54,9 @@ def test_a_member_is_the_same_in_any_ensemble():
 def test_many_agree_with_train():
     setting = Setting(width=8, rule="sgd", batch=5, lr=0.05)
     data = load("linear:n=23,d=3,seed=2")
-    found = train_many(setting, data, 20, [4, 5])
+    found = train_many(data, setting, 20, [4, 5])
     for i, seed in enumerate((4, 5)):
-        run = train(setting, data, 20, [seed])
+        run = train(data, setting, epochs=20, seeds=[seed])
         np.testing.assert_array_equal(found.last["W"][i], run.params["W"][0])
     X = data.X[:4]
     np.testing.assert_allclose(
@@ -67,7 +67,7 @@ def test_many_agree_with_train():
 @pytest.mark.parametrize("batched", [True, False])
 def test_what_diverges_says_so_and_keeps_its_last_good_weights(batched):
     setting = Setting(width=4, train="both", lr=1e200, loss="exponential")
-    found = train_many(setting, load("xor"), 50, [0, 1], batched=batched)
+    found = train_many(load("xor"), setting, 50, [0, 1], batched=batched)
     assert set(found.outcomes) == {"diverged"}
     assert np.isfinite(found.last["W"]).all()
 
@@ -75,14 +75,14 @@ def test_what_diverges_says_so_and_keeps_its_last_good_weights(batched):
 def test_given_weights_are_the_start():
     start = {"W": np.array([[[1.0, 0.5], [-1.0, 0.2]]]), "a": np.array([[1.0, -1.0]])}
     setting = Setting(width=2, train="first", lr=0.01, loss="hinge")
-    found = train_many(setting, load("xor"), 3, [0], at=[0], start_at=start)
+    found = train_many(load("xor"), setting, 3, [0], at=[0], start_at=start)
     np.testing.assert_array_equal(found.weights["W"][0], start["W"])
     assert (found.last["W"] != start["W"]).any()
 
 
 def test_a_data_set_for_each_seed():
     with pytest.raises(BadInput, match="3 data sets for 2 seeds"):
-        train_many(CONV, XORDS[:3], 10, [0, 1])
+        train_many(XORDS[:3], CONV, 10, [0, 1])
 
 
 def test_softmax_of_several_outputs():
@@ -98,19 +98,19 @@ def test_softmax_of_several_outputs():
         lr=0.01,
     )
     for single in (False, True):
-        found = train_many(setting, data, 15, [0], at=[0], single=single)
+        found = train_many(data, setting, 15, [0], at=[0], single=single)
         before, after = (
             float((found.outputs(data.test.X, t)[0].argmax(axis=1) != data.test.y).mean())
             for t in (0, 1)
         )
         assert after < 0.15 < before
     with pytest.raises(BadInput, match="softmax"):
-        train(setting, data, 5)
+        train(data, setting, epochs=5)
 
 
 def test_the_order_of_the_examples_does_not_depend_on_where_training_pauses():
     """Orders are drawn for 64 epochs at once."""
     setting, data = Setting(width=3, rule="sgd", batch=4, lr=0.05), load("linear:n=11,d=2,seed=1")
-    whole = train_many(setting, data, 150, [0])
-    cut = train_many(setting, data, 150, [0], at=(10, 63, 64, 65, 140))
+    whole = train_many(data, setting, 150, [0])
+    cut = train_many(data, setting, 150, [0], at=(10, 63, 64, 65, 140))
     np.testing.assert_array_equal(whole.last["W"], cut.last["W"])

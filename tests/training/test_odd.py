@@ -8,7 +8,7 @@ import pytest
 
 from tacit.models import TwoLayer
 from tacit.models.initialisations import initial_weights
-from tacit.training import Diverged, load, save, summary, train
+from tacit.training import Diverged, load, save, train
 from tacit.values import Dataset, Setting
 
 SETTING = Setting(width=6, activation="leaky:0.2", init="gaussian:0.3", lr=0.1)
@@ -40,7 +40,7 @@ def test_divergence_names_the_step(data, numpy_path, rule, batch, lr) -> None:
     epoch = next(t for t in range(41) if broken(t))
     assert epoch > 1
     with pytest.raises(Diverged, match=rf"at step \d+ \(seed 0\).*--lr {lr / 10:g}") as error:
-        train(setting, data, epochs=40)
+        train(data, setting, epochs=40)
     step = int(str(error.value).split("step ")[1].split()[0])
     steps = 1 if batch is None else 3
     assert (epoch - 1) * steps < step <= epoch * steps
@@ -51,24 +51,24 @@ def test_one_member_that_diverges_ends_the_ensemble(data, tmp_path) -> None:
     small = initial_weights(TwoLayer(0.2), 3, 6, "gaussian:0.3", 0)
     np.savez(tmp_path / "huge.npz", W=1e160 * small["W"], a=1e160 * small["a"])
     with pytest.raises(Diverged, match="outputs of the initial network .seed 0. are not finite"):
-        train(replace(SETTING, init=f"file:{tmp_path / 'huge.npz'}"), data, epochs=5)
+        train(data, replace(SETTING, init=f"file:{tmp_path / 'huge.npz'}"), epochs=5)
     wild = replace(SETTING, lr=1e12)
     with pytest.raises(Diverged, match="seed [24]"):
-        train(wild, data, epochs=100, seeds=(2, 4))
+        train(data, wild, epochs=100, seeds=(2, 4))
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 50])
 def test_outputs_may_end_before_the_weights_do(epochs) -> None:
     """Weights of 1e199 on points of 1e200, also if nothing comes after that step."""
     with pytest.raises(Diverged, match="at step 1 "):
-        train(SETTING, Dataset(1e200 * np.eye(2), [1, -1]), epochs=epochs, record=1)
+        train(Dataset(1e200 * np.eye(2), [1, -1]), SETTING, epochs=epochs, record=1)
 
 
 def test_scaled_steps_to_the_end_of_float64_are_a_divergence(data) -> None:
     """The outputs of a both-layer net grow exponentially under scaled steps."""
     easy = Dataset(np.eye(3), [1, -1, 1])
     with pytest.raises(Diverged, match="outputs are no longer finite"):
-        train(replace(SETTING, step="scaled", lr=1.0), easy, epochs=10_000)
+        train(easy, replace(SETTING, step="scaled", lr=1.0), epochs=10_000)
 
 
 # --- odd settings and data -----------------------------------------------------------------------
@@ -92,8 +92,8 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_settings_give_numbers_that_json_can_hold(name, tmp_path) -> None:
     changes, data = ODD[name]
-    run = train(replace(SETTING, **changes), data, epochs=20, seeds=(0, 1, 2))
-    text = json.dumps(summary(run), allow_nan=False)
+    run = train(data, replace(SETTING, **changes), epochs=20, seeds=(0, 1, 2))
+    text = json.dumps(run.to_dict(), allow_nan=False)
     assert len(json.loads(text)["loss"]) == 3
     save(run, tmp_path / "run")
     for part, array in load(tmp_path / "run").params.items():

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import spoil
-from tacit.training import load, save, summary, train
+from tacit.training import load, save, train
 from tacit.training.runs import plain
 from tacit.values import BadInput, Dataset, Setting
 
@@ -25,7 +25,7 @@ def run():
     test = Dataset(rng.normal(size=(3, 2)), [1, -1, 1], name="points (test)")
     parameters = {"generator": "made", "seed": 3, "nested": {"a": [1, 2.5, None, "ü"]}}
     data = Dataset(rng.normal(size=(7, 2)), [1, -1, 1, 1, -1, 1, 1], "points", (), parameters, test)
-    return train(SETTING, data, epochs=6, seeds=(2, 0))
+    return train(data, SETTING, epochs=6, seeds=(2, 0))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_saving_what_was_loaded_gives_the_same_bytes(folder, tmp_path) -> None:
 def test_k_classes_and_names_that_are_no_text(tmp_path) -> None:
     """A file name on Linux may hold bytes that are no text."""
     data = Dataset(np.eye(3), [0, 1, 2], "caf\udce9", ("a", "ü", "\udcff"))
-    run = train(Setting(width=2), data, epochs=3, seeds=(1, 0))
+    run = train(data, Setting(width=2), epochs=3, seeds=(1, 0))
     save(run, tmp_path / "run")
     found = load(tmp_path / "run")
     assert found.members == run.members and found.data.classes == data.classes
@@ -99,7 +99,7 @@ def test_k_classes_and_names_that_are_no_text(tmp_path) -> None:
 def test_nothing_is_overwritten_unless_forced(run, folder, tmp_path) -> None:
     target = copy(folder, tmp_path / "run")
     before = {p.name: p.read_bytes() for p in target.iterdir()}
-    longer = train(run.setting, run.data, epochs=9, earlier=replace(run))
+    longer = train(run.data, run.setting, epochs=9, resume=replace(run))
     with pytest.raises(BadInput, match="already exists"):
         save(longer, target)
     assert {p.name: p.read_bytes() for p in target.iterdir()} == before
@@ -253,7 +253,7 @@ def test_random_corruption_is_refused_or_harmless(
     except BadInput as error:
         assert "\n" not in str(error)
     else:
-        json.dumps(summary(found), allow_nan=False)
+        json.dumps(found.to_dict(), allow_nan=False)
         assert found.params["W"].shape == (2, 4, 2)
 
 
@@ -270,9 +270,9 @@ def test_an_archive_with_a_pickle_is_not_opened(folder, tmp_path) -> None:
 
 
 def test_a_summary_has_numbers_for_one_and_lists_for_many(run) -> None:
-    many = summary(run)
+    many = run.to_dict()
     data = Dataset(9 * np.eye(2), [1, -1])
-    one = summary(train(Setting(width=20, loss="hinge"), data, epochs=200))
+    one = train(data, Setting(width=20, loss="hinge"), epochs=200).to_dict()
     assert len(many["loss"]) == len(many["train_error"]) == len(many["test_error"]) == 2
     assert isinstance(many["measures"]["margin"][-1], list)
     assert one["loss"] == 0 and one["log10_loss"] is None and one["train_error"] == 0

@@ -67,7 +67,7 @@ def test_agreement_speaks_of_two_layer_nets() -> None:
     data = Dataset(np.eye(4), [1, -1, 1, -1])
     for model in ("residual", "conv_max_pool:2"):
         with pytest.raises(BadInput, match="neurons of a two-layer net"):
-            train(Setting(model=model, width=4, stop=("agreement",)), data, epochs=5)
+            train(data, Setting(model=model, width=4, stop=("agreement",)), epochs=5)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def holds(name: str, path, data, limit: float, t: int) -> bool:
 def test_a_rule_ends_the_run_at_the_first_epoch_it_holds(data, path, rule, text, limit) -> None:
     first = next(t for t in range(1, EPOCHS) if holds(rule, path, data, limit, t))
     assert first > 1
-    run = train(replace(SETTING, stop=(text,)), data, epochs=EPOCHS, seeds=(SEED,))
+    run = train(data, replace(SETTING, stop=(text,)), epochs=EPOCHS, seeds=(SEED,))
     assert run.epoch == first and f"(epoch {first})" in run.outcomes[0]
     np.testing.assert_allclose(run.params["W"][0], path[first][0], rtol=1e-9)
 
@@ -140,7 +140,7 @@ def test_no_improvement_counts_from_the_last_minimum(rng, numpy_path) -> None:
         first = next(t for t in range(EPOCHS) if t - int(np.argmin(losses[: t + 1])) >= patience)
         assert first > patience  # there were improvements before
         stop = (f"no_improvement:{patience}",)
-        run = train(replace(setting, stop=stop), data, epochs=EPOCHS, seeds=(SEED,))
+        run = train(data, replace(setting, stop=stop), epochs=EPOCHS, seeds=(SEED,))
         assert run.epoch == first + 1
         assert run.outcomes[0].startswith("the loss stopped improving")
 
@@ -151,7 +151,7 @@ def test_a_dead_network_stops_improving_at_once() -> None:
     setting = replace(SETTING, activation="relu", width=1, stop=("no_improvement:7",))
     starts = (initial_weights(TwoLayer(), 2, 1, SETTING.init, seed) for seed in range(99))
     seed, start = next((seed, w) for seed, w in enumerate(starts) if (w["W"] < 0).all())
-    run = train(setting, data, epochs=50, seeds=(seed,))
+    run = train(data, setting, epochs=50, seeds=(seed,))
     assert run.epoch == 8 and run.measures["dead_neurons"][-1, 0] == 1
     np.testing.assert_array_equal(run.params["W"][0], start["W"])
     np.testing.assert_array_equal(run.params["a"][0], start["a"])
@@ -159,24 +159,24 @@ def test_a_dead_network_stops_improving_at_once() -> None:
 
 def test_the_first_of_several_rules_ends_the_run(data, path) -> None:
     stop = ("loss:0.15", "zero_error", "direction:1e-9")
-    run = train(replace(SETTING, stop=stop), data, epochs=EPOCHS, seeds=(SEED,))
+    run = train(data, replace(SETTING, stop=stop), epochs=EPOCHS, seeds=(SEED,))
     assert run.epoch == next(t for t in range(1, EPOCHS) if holds("zero_error", path, data, 0, t))
     assert run.outcomes[0].startswith("classifies every training point correctly")
 
 
 def test_the_last_epoch_ends_a_run_that_no_rule_ends(data) -> None:
-    run = train(replace(SETTING, stop=("loss:1e-300",)), data, epochs=9)
+    run = train(data, replace(SETTING, stop=("loss:1e-300",)), epochs=9)
     assert run.epoch == 9 and run.outcomes == ("ran all epochs",)
 
 
 def test_members_stop_on_their_own_as_if_they_were_alone(data) -> None:
     setting = replace(SETTING, stop=("loss:0.2",))
     seeds = range(5)
-    together = train(setting, data, epochs=EPOCHS, seeds=seeds)
+    together = train(data, setting, epochs=EPOCHS, seeds=seeds)
     epochs = together.state["epoch"].tolist()
     assert len(set(epochs)) > 2 and together.epoch == max(epochs)
     for i, seed in enumerate(seeds):
-        alone = train(setting, data, epochs=EPOCHS, seeds=(seed,))
+        alone = train(data, setting, epochs=EPOCHS, seeds=(seed,))
         assert alone.epoch == epochs[i] and alone.outcomes[0] == together.outcomes[i]
         np.testing.assert_array_equal(alone.params["W"][0], together.params["W"][i])
 
@@ -184,35 +184,37 @@ def test_members_stop_on_their_own_as_if_they_were_alone(data) -> None:
 def test_a_point_on_no_side_is_never_agreed_on_and_an_absent_sign_always_is(data) -> None:
     setting = replace(SETTING, stop=("agreement",))
     zero = Dataset(np.vstack([data.X, [[0.0, 0.0]]]), [*data.y, 1])
-    assert train(setting, zero, epochs=EPOCHS, seeds=(SEED,)).outcomes == ("ran all epochs",)
-    alone = train(replace(setting, width=1), data, epochs=EPOCHS)
+    assert train(zero, setting, epochs=EPOCHS, seeds=(SEED,)).outcomes == ("ran all epochs",)
+    alone = train(data, replace(setting, width=1), epochs=EPOCHS)
     assert alone.epoch == 1 and alone.outcomes[0].startswith("neurons of one sign agree")
 
 
 def test_a_run_that_has_ended_goes_on_with_another_rule_only(data) -> None:
-    ended = train(replace(SETTING, stop=("zero_error",)), data, epochs=EPOCHS)
-    with pytest.raises(BadInput, match="the run has ended: classifies every .*change --stop"):
-        train(ended.setting, data, epochs=EPOCHS, earlier=ended)
+    ended = train(data, replace(SETTING, stop=("zero_error",)), epochs=EPOCHS)
+    with pytest.raises(
+        BadInput, match="the run has ended: classifies every .*change its stop rules"
+    ):
+        train(data, ended.setting, epochs=EPOCHS, resume=ended)
     further = replace(SETTING, stop=("loss:0.15",))
-    went_on = train(further, data, epochs=EPOCHS, earlier=ended)
-    direct = train(further, data, epochs=EPOCHS)
+    went_on = train(data, further, epochs=EPOCHS, resume=ended)
+    direct = train(data, further, epochs=EPOCHS)
     assert went_on.epoch == direct.epoch > ended.epoch
     np.testing.assert_array_equal(went_on.params["W"], direct.params["W"])
 
 
 def test_a_new_direction_rule_has_nothing_to_compare_with_at_first(data) -> None:
     """It was not watching before, so it waits for two powers of two of its own."""
-    before = train(SETTING, data, epochs=100)
-    run = train(replace(SETTING, stop=("direction:3",)), data, epochs=1000, earlier=before)
+    before = train(data, SETTING, epochs=100)
+    run = train(data, replace(SETTING, stop=("direction:3",)), epochs=1000, resume=before)
     assert run.epoch == 256
 
 
 def test_members_that_have_ended_stay_as_they_are_when_the_others_go_on(data) -> None:
     setting = replace(SETTING, stop=("loss:0.2",))
-    whole = train(setting, data, epochs=EPOCHS, seeds=range(4))
+    whole = train(data, setting, epochs=EPOCHS, seeds=range(4))
     middle = sorted(whole.state["epoch"].tolist())[1]
-    part = train(setting, data, epochs=middle, seeds=range(4))
+    part = train(data, setting, epochs=middle, seeds=range(4))
     assert "ran all epochs" in part.outcomes and len(set(part.outcomes)) > 1
-    went_on = train(setting, data, epochs=EPOCHS, earlier=part)
+    went_on = train(data, setting, epochs=EPOCHS, resume=part)
     assert went_on.outcomes == whole.outcomes
     np.testing.assert_array_equal(went_on.params["W"], whole.params["W"])

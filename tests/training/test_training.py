@@ -8,7 +8,7 @@ import pytest
 
 from tacit.models import TwoLayer
 from tacit.models.initialisations import initial_weights
-from tacit.training import load, save, summary, train
+from tacit.training import load, save, train
 from tacit.values import BadInput, Dataset, Setting
 
 SETTING = Setting(width=6, activation="leaky:0.2", init="gaussian:0.3", lr=0.1)
@@ -43,9 +43,9 @@ def member(run, i: int):
 
 @each_rule
 def test_alone_or_in_any_ensemble(data, rule) -> None:
-    together = train(RULES[rule], data, epochs=40, seeds=(3, 11, 5))
-    reversed_ = train(RULES[rule], data, epochs=40, seeds=(5, 11, 3, 8))
-    alone = train(RULES[rule], data, epochs=40, seeds=(11,))
+    together = train(data, RULES[rule], epochs=40, seeds=(3, 11, 5))
+    reversed_ = train(data, RULES[rule], epochs=40, seeds=(5, 11, 3, 8))
+    alone = train(data, RULES[rule], epochs=40, seeds=(11,))
     same(member(together, 1), alone)
     same(member(reversed_, 1), alone)
     same(member(reversed_, 2), member(together, 0))
@@ -55,12 +55,12 @@ def test_alone_or_in_any_ensemble(data, rule) -> None:
 
 @each_rule
 def test_however_it_is_measured_and_cut(data, rule) -> None:
-    whole = train(RULES[rule], data, epochs=40)
-    same(train(RULES[rule], data, epochs=40, record=1000), whole)
+    whole = train(data, RULES[rule], epochs=40)
+    same(train(data, RULES[rule], epochs=40, record=1000), whole)
     for cuts in ((1, 2, 3), (17,), (39,)):
         run = None
         for epochs in (*cuts, 40):
-            run = train(RULES[rule], data, epochs=epochs, earlier=run)
+            run = train(data, RULES[rule], epochs=epochs, resume=run)
         same(run, whole)
         assert run.epochs.tolist() == sorted(set(run.epochs.tolist()) | {0, *cuts, 40})
 
@@ -71,20 +71,20 @@ def test_continued_from_a_folder(data, rule, tmp_path) -> None:
     start = initial_weights(TwoLayer(), 3, 6, "gaussian:0.3", 2)
     np.savez(tmp_path / "start.npz", **start)
     setting = replace(RULES[rule], init=f"file:{tmp_path / 'start.npz'}")
-    whole = train(setting, data, epochs=30, seeds=(1, 2))
-    save(train(setting, data, epochs=13, seeds=(1, 2)), tmp_path / "run")
+    whole = train(data, setting, epochs=30, seeds=(1, 2))
+    save(train(data, setting, epochs=13, seeds=(1, 2)), tmp_path / "run")
     (tmp_path / "start.npz").unlink()
     part = load(tmp_path / "run")
-    same(train(part.setting, part.data, epochs=30, earlier=part), whole)
+    same(train(part.data, part.setting, epochs=30, resume=part), whole)
 
 
 def test_pieces_of_another_length(data, monkeypatch) -> None:
     """The length of compiled pieces follows the clock; the result does not."""
-    whole = train(SETTING, data, epochs=40)
+    whole = train(data, SETTING, epochs=40)
     monkeypatch.setattr("tacit.training.loop.PIECE_SECONDS", 1e9)
-    same(train(SETTING, data, epochs=40), whole)
+    same(train(data, SETTING, epochs=40), whole)
     monkeypatch.setattr("tacit.training.loop.PIECE_SECONDS", 0)
-    same(train(SETTING, data, epochs=40), whole)
+    same(train(data, SETTING, epochs=40), whole)
 
 
 # --- interrupts ----------------------------------------------------------------------------------
@@ -106,13 +106,13 @@ class Interrupt:
 @each_rule
 @pytest.mark.parametrize("after", [1, 4])
 def test_an_interrupted_run_is_kept_and_goes_on(data, rule, after, tmp_path) -> None:
-    whole = train(RULES[rule], data, epochs=60, seeds=(0, 4))
-    part = train(RULES[rule], data, epochs=60, seeds=(0, 4), progress=Interrupt(after))
+    whole = train(data, RULES[rule], epochs=60, seeds=(0, 4))
+    part = train(data, RULES[rule], epochs=60, seeds=(0, 4), progress=Interrupt(after))
     assert part.outcomes == ("interrupted",) * 2 and 0 < part.epoch < 60
     assert part.epochs[-1] == part.state["epoch"].max() == part.state["epoch"].min()
     save(part, tmp_path / "run")
     earlier = load(tmp_path / "run")
-    run = train(earlier.setting, earlier.data, epochs=60, earlier=earlier)
+    run = train(earlier.data, earlier.setting, epochs=60, resume=earlier)
     same(run, whole)
     assert run.outcomes == whole.outcomes
 
@@ -122,7 +122,7 @@ def test_an_interrupt_between_members_leaves_none_behind(data, monkeypatch, call
     """Ctrl-C while any member is being trained, or has just been."""
     from tacit.training import loop as training
 
-    whole = train(SETTING, data, epochs=9, seeds=range(3))
+    whole = train(data, SETTING, epochs=9, seeds=range(3))
     left, advance = [calls], training.advance
 
     def interrupted(*args):
@@ -132,10 +132,10 @@ def test_an_interrupt_between_members_leaves_none_behind(data, monkeypatch, call
         return advance(*args)
 
     monkeypatch.setattr(training, "advance", interrupted)
-    part = train(SETTING, data, epochs=9, seeds=range(3))
+    part = train(data, SETTING, epochs=9, seeds=range(3))
     assert set(part.outcomes) == {"interrupted"} and set(part.state["epoch"]) == {part.epoch}
     assert all(len(values) == len(part.epochs) for values in part.measures.values())
-    same(train(SETTING, data, epochs=9, earlier=part), whole)
+    same(train(data, SETTING, epochs=9, resume=part), whole)
 
 
 def test_an_interrupt_before_the_first_epoch(data, monkeypatch) -> None:
@@ -149,20 +149,20 @@ def test_an_interrupt_before_the_first_epoch(data, monkeypatch) -> None:
         return measure(snapshot)
 
     monkeypatch.setattr(training, "measure_all", interrupted)
-    run = train(SETTING, data, epochs=5)
+    run = train(data, SETTING, epochs=5)
     assert run.epochs.tolist() == [0] and run.outcomes == ("interrupted",)
-    same(train(SETTING, data, epochs=5, earlier=run), train(SETTING, data, epochs=5))
+    same(train(data, SETTING, epochs=5, resume=run), train(data, SETTING, epochs=5))
 
 
 def test_members_that_have_ended_are_not_interrupted(data) -> None:
     setting = replace(SETTING, stop=("loss:0.6",))
-    ends = train(setting, data, epochs=500, seeds=range(4)).state["epoch"]
+    ends = train(data, setting, epochs=500, seeds=range(4)).state["epoch"]
 
     def interrupt(epoch: int, _: float) -> None:
         if epoch >= min(ends):
             raise KeyboardInterrupt
 
-    part = train(setting, data, epochs=500, seeds=range(4), record=500, progress=interrupt)
+    part = train(data, setting, epochs=500, seeds=range(4), record=500, progress=interrupt)
     expected = ["interrupted" if end > part.epoch else "reached" for end in ends]
     assert [text.split()[0] for text in part.outcomes] == expected and len(set(expected)) == 2
 
@@ -179,7 +179,7 @@ def test_one_network_per_class_and_the_largest_output_decides(rng) -> None:
     X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
     test = Dataset(rng.normal(size=(9, 3)), np.arange(9) % 3, classes=("a", "b", "c"))
     data = Dataset(X, y, classes=("a", "b", "c"), test=test)
-    run = train(replace(SETTING, lr=0.5), data, epochs=30, seeds=(9, 4))
+    run = train(data, replace(SETTING, lr=0.5), epochs=30, seeds=(9, 4))
     assert run.members == tuple((seed, k) for seed in (9, 4) for k in range(3))
     errors = {"train": [], "test": []}
     for first in (0, 3):
@@ -192,9 +192,9 @@ def test_one_network_per_class_and_the_largest_output_decides(rng) -> None:
     assert run.train_error == errors["train"] and run.test_error == errors["test"]
     assert errors["train"][0] != errors["train"][1]  # so that the order of the seeds shows
     for i, (seed, k) in enumerate(run.members):
-        alone = train(replace(SETTING, lr=0.5), data.one_vs_rest(k), epochs=30, seeds=(seed,))
+        alone = train(data.one_vs_rest(k), replace(SETTING, lr=0.5), epochs=30, seeds=(seed,))
         same(member(run, i), alone)
-    found = summary(run)
+    found = run.to_dict()
     assert found["classes"] == ["a", "b", "c"] * 2 and found["seeds"] == [9] * 3 + [4] * 3
 
 
@@ -203,18 +203,18 @@ def test_one_network_per_class_and_the_largest_output_decides(rng) -> None:
 
 def test_whole_numbers_will_do_for_real_ones(data) -> None:
     same(
-        train(replace(SETTING, lr=1), data, epochs=3),
-        train(replace(SETTING, lr=1.0), data, epochs=3),
+        train(data, replace(SETTING, lr=1), epochs=3),
+        train(data, replace(SETTING, lr=1.0), epochs=3),
     )
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"epochs": 0}, "--epochs 0"),
-        ({"epochs": 10**30}, "--epochs 1"),
-        ({"record": 0}, "--record 0"),
-        ({"record": 10**12}, "--record 1"),
+        ({"epochs": 0}, "epochs=0"),
+        ({"epochs": 10**30}, "epochs=1"),
+        ({"record": 0}, "record=0"),
+        ({"record": 10**12}, "record=1"),
         ({"seeds": ()}, "at least one seed"),
         ({"seeds": (3, -1)}, "--seed -1"),
         ({"seeds": (3, 2**64)}, "--seed 1844"),
@@ -222,20 +222,20 @@ def test_whole_numbers_will_do_for_real_ones(data) -> None:
 )
 def test_arguments_that_cannot_be(data, arguments, message) -> None:
     with pytest.raises(BadInput, match=message):
-        train(SETTING, data, **arguments)
+        train(data, SETTING, **arguments)
 
 
 def test_several_outputs_cannot_be_trained_yet(rng) -> None:
     images = Dataset(rng.normal(size=(3, 16)), [1, -1, 1])
     with pytest.raises(BadInput, match="has several outputs"):
-        train(Setting(model="image_cnn:3:4:1", width=2), images, epochs=2)
+        train(images, Setting(model="image_cnn:3:4:1", width=2), epochs=2)
 
 
 def test_a_run_is_continued_by_its_own_setting(data) -> None:
-    run = train(SETTING, data, epochs=5)
+    run = train(data, SETTING, epochs=5)
     with pytest.raises(BadInput, match="is at epoch 5 already"):
-        train(SETTING, data, epochs=5, earlier=run)
+        train(data, SETTING, epochs=5, resume=run)
     with pytest.raises(BadInput, match="params.W has shape .6, 3.; this setting needs .7, 3."):
-        train(replace(SETTING, width=7), data, epochs=9, earlier=run)
+        train(data, replace(SETTING, width=7), epochs=9, resume=run)
     with pytest.raises(BadInput, match="optimizer.* is missing"):
-        train(RULES["adam"], data, epochs=9, earlier=run)
+        train(data, RULES["adam"], epochs=9, resume=run)

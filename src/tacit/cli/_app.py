@@ -59,12 +59,35 @@ class DataOptions:
         return data
 
 
+def as_options(text: str) -> str:
+    """A message of the library in the words of the command line.
+
+    The library names its parameters as Python does, `width=0`; here they are options.
+
+    Examples
+    --------
+    >>> as_options("`width=0` must be at least 1; or give `labels='a,b'`")
+    '--width 0 must be at least 1; or give --labels a,b'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name = OPTIONS.get(match[1], match[1]).replace("_", "-")
+        return f"--{name} {match[2].strip(QUOTES)}".rstrip()
+
+    return re.sub(r"`([a-z][a-z0-9_]*)=([^`]*)`", option, text)
+
+
+OPTIONS = {"properties": "property"}
+"""Parameters whose option has another name."""
+QUOTES = "'\"[]()"
+
+
 def print_json(value: Any) -> None:
     print(json_module.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def warn(message: str) -> None:
-    print(f"tacit: {printable(message)}", file=sys.stderr)
+    print(f"tacit: {as_options(printable(message))}", file=sys.stderr)
 
 
 @Parameter(name="*")

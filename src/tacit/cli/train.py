@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cyclopts import Parameter
 
 from tacit.cli._app import DEFAULT, DataOptions, app, print_json, warn
 from tacit.values import BadInput, Setting
+from tacit.values.text import printable
+
+if TYPE_CHECKING:
+    from tacit.training import Run
 
 MOST_RUNS = 10_000
+MOST_COLUMNS = 3
+"""Networks that get a column each; of more, the range is shown."""
 
 
 @Parameter(name="*")
@@ -113,13 +123,12 @@ def train(
     if (data is None) == (resume is None):
         raise BadInput("give either DATA to train on or --resume RUN to go on with, not both")
 
-    from tacit.cli import printing as show
-    from tacit.training import load, save, summary
-    from tacit.training import train as follow
+    from tacit.training import Run
+    from tacit.training import train as train_networks
 
     earlier = None
     if resume is not None:
-        earlier = load(resume)
+        earlier = Run.load(resume)
         points = earlier.data
         setting = earlier.setting.replace(stop=training.stop or earlier.setting.stop)
         if replace(training, stop=()) != TrainingOptions() or options != DataOptions():
@@ -128,30 +137,112 @@ def train(
         assert data is not None
         setting = Setting(**vars(training))
         points = options.load(data)
-    with show.progress(epochs, hidden=json) as progress:
-        run = follow(
-            setting,
+    with _progress(epochs, hidden=json) as progress:
+        run = train_networks(
             points,
-            epochs,
+            setting,
+            epochs=epochs,
             seeds=range(seed, seed + runs),
             record=record,
             progress=progress,
-            earlier=earlier,
+            resume=earlier,
         )
     if out is not None:
-        save(run, out, force or out == resume)
-    interrupted = "interrupted" in run.outcomes
-    if interrupted:
+        run.save(out, force or out == resume)
+    if "interrupted" in run.outcomes:
         more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
-        where = f"; saved in {out}, go on with: {more}" if out else ""
-        warn(f"interrupted at epoch {run.epoch} of {epochs}{where or '; nothing was saved'}")
+        where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
+        warn(f"interrupted at epoch {run.epoch} of {epochs}{where}")
+        if json:
+            print_json(run.to_dict())
+        else:
+            _print_run(run, out, None)
         return 130
     if picture is not None:
         from tacit.plot import draw_run
 
         draw_run(run, picture, force)
     if json:
-        print_json(summary(run))
+        print_json(run.to_dict())
     else:
-        show.run(run, out, picture)
+        _print_run(run, out, picture)
     return 0
+
+
+@contextmanager
+def _progress(epochs: int, hidden: bool) -> Iterator[Callable[[int, float], None] | None]:
+    """A bar on a terminal; nothing where standard error is a file or a pipe."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("training"),
+        BarColumn(),
+        TextColumn(
+            "epoch {task.completed:,.0f} of {task.total:,.0f}, log₁₀ loss {task.fields[at]}"
+        ),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=epochs, at="?")
+        yield lambda epoch, log_loss: bar.update(
+            task, completed=epoch, at=f"{log_loss / math.log(10):.2f}"
+        )
+
+
+def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
+    """The measures at the end, and how each network ended."""
+    import numpy as np
+    from rich.markup import escape
+
+    from tacit.cli.printing._console import console, plain_table, title
+    from tacit.measures import MEASURES
+    from tacit.models import model_text
+    from tacit.training.runs import remarks
+
+    screen = console()
+    screen.print(title(run.data))
+    s = run.setting
+    screen.print(
+        f"{model_text(s.model)}, {s.activation}, width {s.width}, "
+        f"init {s.initialisation}, {s.loss} loss, {s.rule} with "
+        f"lr {s.lr:g}{' / loss' if s.step == 'scaled' else ''}: "
+        f"{run.epoch:,} epochs in {run.seconds:.2f} s"
+    )
+    table = plain_table()
+    table.add_column("measure at the end", no_wrap=True)
+    few = len(run.members) <= MOST_COLUMNS
+    columns = ["smallest", "median", "largest"]
+    if few:
+        columns = [
+            f"seed {seed}" if k is None else f"{run.data.classes[k]} (seed {seed})"
+            for seed, k in run.members
+        ]
+    for column in columns:
+        table.add_column(escape(printable(column)), justify="right", no_wrap=True)
+    table.add_column("what it is", style="dim", no_wrap=True, overflow="ellipsis")
+    for name, values in run.measures.items():
+        if values.ndim == 2:
+            last = values[-1]
+            if not few and not np.isnan(last).all():
+                last = np.nanquantile(last, [0, 0.5, 1])
+            cells = ["–" if np.isnan(value) else f"{value:.5g}" for value in last]
+            meaning = (MEASURES[name].__doc__ or "").partition("\n")[0] if name in MEASURES else ""
+            table.add_row(name, *cells[: len(columns)], escape(meaning))
+    screen.print(table)
+    if not few:
+        screen.print(f"over {len(run.members)} networks; --json or --out has each of them")
+    for outcome in dict.fromkeys(run.outcomes):
+        screen.print(f"outcome: {outcome} ({run.outcomes.count(outcome)} of {len(run.outcomes)})")
+    for remark in remarks(run):
+        screen.print(f"[yellow]note[/] {remark}")
+    if not run.data.binary:
+        screen.print(f"error by the largest output, training set: {run.train_error}")
+    for what, where in (("run", out), ("picture", picture)):
+        if where is not None:
+            screen.print(f"{what}: {escape(str(where))}")

@@ -152,8 +152,8 @@ def _train(jobs: Sequence[_Job], threads: int) -> None:
     try:
         start = {part: np.stack([job.start[part] for job in jobs]) for part in jobs[0].start}
         many = train_many(
-            run.setting,
             [job.data for job in jobs],
+            run.setting,
             run.epochs,
             [job.run.seed for job in jobs],
             start_at=start,

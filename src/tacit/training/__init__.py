@@ -3,6 +3,6 @@
 from tacit.training.loop import Diverged, train
 from tacit.training.many import Many, train_many
 from tacit.training.run_reading import load
-from tacit.training.runs import Run, save, summary
+from tacit.training.runs import Run, save
 
-__all__ = ["Diverged", "Many", "Run", "load", "save", "summary", "train", "train_many"]
+__all__ = ["Diverged", "Many", "Run", "load", "save", "train", "train_many"]

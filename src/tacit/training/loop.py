@@ -42,31 +42,57 @@ class Diverged(BadInput):
 
 
 def train(
-    setting: Setting,
     data: Dataset,
+    setting: Setting | None = None,
+    *,
     epochs: int = 1000,
     seeds: Sequence[int] = (0,),
     record: int = 60,
     progress: Progress | None = None,
-    earlier: Run | None = None,
+    resume: Run | None = None,
 ) -> Run:
     """Train a network for every seed (and, of K classes, for every class against the rest).
 
-    Measures are taken at epoch 0, at `record` epochs spread evenly in log time, and at the end.
-    `earlier` continues a run until it has `epochs` in all. After a KeyboardInterrupt the run up to
-    then is returned, with outcome `interrupted`.
+    Parameters
+    ----------
+    data : Dataset
+        The points and labels.
+    setting : Setting, optional
+        Network, initialisation, loss and rule.
+    epochs : int, default 1000
+        Passes over the data; a step of `gd` is one.
+    seeds : sequence of int, default (0,)
+        One network is trained for each.
+    record : int, default 60
+        Measures are taken at epoch 0, at so many epochs spread evenly in log time, and at the end.
+    progress : callable, optional
+        Called with the epochs done and the largest log loss when last measured.
+    resume : Run, optional
+        A run to continue until it has `epochs` in all.
+
+    Returns
+    -------
+    Run
+        After a KeyboardInterrupt the run up to then, with outcome `interrupted`.
+
+    Examples
+    --------
+    >>> from tacit.data import load
+    >>> run = train(load("xor"), Setting(width=20, init="gaussian:0.5"), epochs=200)
+    >>> run.train_error
+    [0.0]
     """
+    setting = setting or (resume.setting if resume else Setting())
+    earlier = resume
     if not 1 <= epochs <= MOST_EPOCHS:
-        raise BadInput(f"--epochs {epochs} must be between 1 and {MOST_EPOCHS:.0e}")
+        raise BadInput(f"`epochs={epochs}` must be between 1 and {MOST_EPOCHS:.0e}")
     if not 1 <= record <= MOST_RECORDS:
-        raise BadInput(f"--record {record} must be between 1 and {MOST_RECORDS}")
+        raise BadInput(f"`record={record}` must be between 1 and {MOST_RECORDS}")
     if setting.width * max(data.n, data.d) > MOST_ENTRIES:
         raise BadInput(
-            f"--width {setting.width} with {data.n} points in {data.d} dimensions needs more than "
+            f"`width={setting.width}` with {data.n} points in {data.d} dimensions needs more than "
             f"{MOST_ENTRIES:,} numbers at once; choose it smaller"
         )
-    if not 0 < setting.output_weight < float("inf"):
-        raise BadInput(f"--output-weight {setting.output_weight} must be a positive number")
     descent = parse_descent(setting, data.n)
     if descent.loss is None:
         raise BadInput(
@@ -94,10 +120,12 @@ def train(
             member.restore(state, same_stop=setting.stop == earlier.setting.stop)
         if epochs <= earlier.epoch:
             raise BadInput(
-                f"the run is at epoch {earlier.epoch} already; --epochs {epochs} is not more"
+                f"the run is at epoch {earlier.epoch} already; `epochs={epochs}` is not more"
             )
         if ensemble.done:
-            raise BadInput(f"the run has ended: {earlier.outcomes[0]}; to go on, change --stop")
+            raise BadInput(
+                f"the run has ended: {earlier.outcomes[0]}; to go on, change its stop rules"
+            )
 
     begun = time.perf_counter()
     interrupted = False
@@ -125,7 +153,8 @@ def train(
         measures={k: np.array([[m[k] for m in r.measures] for r in records]) for k in names},
         state=ensemble.arrays(),
         outcomes=tuple(
-            "interrupted" if interrupted and not m.done else m.outcome for m in ensemble.members
+            stops.TrainingOutcome.INTERRUPTED if interrupted and not m.done else m.outcome
+            for m in ensemble.members
         ),
         seconds=time.perf_counter() - begun + (earlier.seconds if earlier else 0.0),
     )

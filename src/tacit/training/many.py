@@ -70,8 +70,8 @@ class Many:
 
 
 def train_many(
-    setting: Setting,
     data: Dataset | Sequence[Dataset],
+    setting: Setting,
     epochs: int,
     seeds: Sequence[int],
     at: Sequence[int] = (),

@@ -17,16 +17,19 @@ import numpy as np
 import tacit
 from tacit._jax import jnp
 from tacit.files import npz_bytes, write_folder
+from tacit.models import model_text
 from tacit.training.rules import parse_descent
-from tacit.values import Dataset, Setting
+from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.jsonable import plain
+from tacit.values.optional import optional_import
+from tacit.values.text import count, printable
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """Members of an ensemble, in a row: every array below has one entry per member."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Result):
+    """What training gave: the networks of an ensemble, one entry of every array for each."""
 
     setting: Setting
     data: Dataset
@@ -52,6 +55,19 @@ class Run:
         """Part → members × its shape."""
         start = "params."
         return {k[len(start) :]: v for k, v in self.state.items() if k.startswith(start)}
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The two-layer networks at the end, one for each member."""
+        if not self.setting.two_layer:
+            raise BadInput(f"{model_text(self.setting.model)} is no two-layer network")
+        W, a, alpha = self.params["W"], self.params["a"], self.setting.alpha
+        return tuple(Network(W[i], a[i], alpha) for i in range(len(self.members)))
+
+    @property
+    def network(self) -> Network:
+        """The first two-layer network."""
+        return self.networks[0]
 
     @property
     def train_error(self) -> list[float]:
@@ -87,39 +103,69 @@ class Run:
             ]
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers for one member, lists for an ensemble; what is not finite is None."""
 
-def summary(run: Run) -> dict[str, Any]:
-    """What scripts read: plain numbers for one member, lists for an ensemble; NaN becomes None."""
+        def one_or_all(values: list[Any]) -> Any:
+            return values[0] if len(values) == 1 else values
 
-    def one_or_all(values: list[Any]) -> Any:
-        return values[0] if len(values) == 1 else values
+        log_loss = self.measures["log_loss"][-1]
+        with np.errstate(over="ignore", under="ignore"):
+            loss = np.exp(log_loss)
+        result = {
+            "name": self.data.name,
+            "n": self.data.n,
+            "d": self.data.d,
+            "loss": one_or_all(loss.tolist()),
+            "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
+            "train_error": one_or_all(self.train_error),
+            "epochs": self.epoch,
+            "outcome": one_or_all(list(self.outcomes)),
+            "remarks": remarks(self),
+            "seconds": self.seconds,
+            "setting": self.setting.to_dict(),
+            "seeds": [seed for seed, _ in self.members],
+            "measures": {
+                "epoch": self.epochs.tolist(),
+                **{name: _squeeze(values).tolist() for name, values in self.measures.items()},
+            },
+        }
+        if self.test_error is not None:
+            result["test_error"] = one_or_all(self.test_error)
+        if not self.data.binary:
+            result["classes"] = [self.data.classes[k] for _, k in self.members if k is not None]
+        return plain(result)
 
-    log_loss = run.measures["log_loss"][-1]
-    with np.errstate(over="ignore", under="ignore"):
-        loss = np.exp(log_loss)
-    result = {
-        "name": run.data.name,
-        "n": run.data.n,
-        "d": run.data.d,
-        "loss": one_or_all(loss.tolist()),
-        "log10_loss": one_or_all((log_loss / math.log(10)).tolist()),
-        "train_error": one_or_all(run.train_error),
-        "epochs": run.epoch,
-        "outcome": one_or_all(list(run.outcomes)),
-        "remarks": remarks(run),
-        "seconds": run.seconds,
-        "setting": run.setting.to_dict(),
-        "seeds": [seed for seed, _ in run.members],
-        "measures": {
-            "epoch": run.epochs.tolist(),
-            **{name: _squeeze(values).tolist() for name, values in run.measures.items()},
-        },
-    }
-    if run.test_error is not None:
-        result["test_error"] = one_or_all(run.test_error)
-    if not run.data.binary:
-        result["classes"] = [run.data.classes[k] for _, k in run.members if k is not None]
-    return plain(result)
+    def to_frame(self) -> Any:
+        """The measures as a pandas DataFrame: a row for every epoch and member."""
+        frames = []
+        pandas = optional_import("pandas", "to_frame")
+        for i, (seed, k) in enumerate(self.members):
+            columns = {name: v[:, i] for name, v in self.measures.items() if v.ndim == 2}
+            about: dict[str, Any] = {"seed": seed} if k is None else {"seed": seed, "class": k}
+            frames.append(pandas.DataFrame({**about, "epoch": self.epochs, **columns}))
+        return pandas.concat(frames, ignore_index=True)
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write a run folder, whole or not at all; an older run is replaced only with `force`."""
+        save(self, path, force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """Read a run folder; anything that is not exactly one is refused with what is wrong."""
+        from tacit.training.run_reading import load
+
+        return load(path)
+
+    def _lines(self) -> list[str]:
+        networks = count(len(self.members), "network")
+        loss = self.measures["log_loss"][-1].max() / math.log(10)
+        return [
+            f"Run: {networks} on {printable(self.data.name)}, epoch {self.epoch}",
+            f"{self.setting!r}",
+            f"largest log₁₀ loss {loss:.4g}, largest training error {max(self.train_error):.3g}",
+            f"ended: {', '.join(dict.fromkeys(self.outcomes))}; {self.seconds:.1f} s",
+        ]
 
 
 def _squeeze(values: np.ndarray) -> np.ndarray:
@@ -137,7 +183,9 @@ def remarks(run: Run) -> list[str]:
         seeds = [seed for (seed, _), chosen in zip(run.members, which, strict=True) if chosen]
         if seeds:
             named = ", ".join(map(str, dict.fromkeys(seeds)))
-            advice = "" if at_start else " A smaller --lr, or data of a smaller scale, may help."
+            advice = (
+                "" if at_start else " A smaller step size, or data of a smaller scale, may help."
+            )
             said.append(
                 f"Dead network{when} (seed {named}): no neuron is active on any training point, "
                 f"so no gradient moves it.{advice}"
@@ -159,7 +207,7 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
         "members": run.members,
         "outcomes": run.outcomes,
         "seconds": run.seconds,
-        "summary": {k: v for k, v in summary(run).items() if k not in ("setting", "measures")},
+        "summary": {k: v for k, v in run.to_dict().items() if k not in ("setting", "measures")},
     }
     text = json.dumps(plain(about), indent=1, allow_nan=False)
     write_folder(path, {"run.json": text.encode(), "arrays.npz": packed}, force)

@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from tacit.values.stop_rules import StopRule
 
 RUNNING, REACHED_LOSS, ZERO_ERROR, NO_IMPROVEMENT, AGREEMENT, DIRECTION, DIVERGED = range(7)
+"""How a network stands, as compiled code holds it."""
 
-OUTCOMES = {
-    RUNNING: "ran all epochs",
-    REACHED_LOSS: "reached the loss asked for",
-    ZERO_ERROR: "classifies every training point correctly",
-    NO_IMPROVEMENT: "the loss stopped improving",
-    AGREEMENT: "neurons of one sign agree on every point",
-    DIRECTION: "the weights turned by no more than that angle while the epochs doubled",
-    DIVERGED: "diverged",
-}
+
+class TrainingOutcome(StrEnum):
+    """How the training of a network ended; in the order of the numbers above."""
+
+    RAN_ALL = "ran all epochs"
+    REACHED_LOSS = "reached the loss asked for"
+    ZERO_ERROR = "classifies every training point correctly"
+    NO_IMPROVEMENT = "the loss stopped improving"
+    AGREEMENT = "neurons of one sign agree on every point"
+    DIRECTION = "the weights turned by no more than that angle while the epochs doubled"
+    DIVERGED = "diverged"
+    INTERRUPTED = "interrupted"
+
+
+OUTCOMES = dict(enumerate(list(TrainingOutcome)[: DIVERGED + 1]))
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ PLAIN_TYPES: dict[str, type] = {
 """What JSON and TOML hold for every field of a setting."""
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Setting:
     """What is trained, from where, and how. Texts are parsed, and nonsense is refused, at once.
 
@@ -193,6 +193,12 @@ class Setting:
             "batch": self.batch,
             "stop": [str(rule) for rule in self.stop],
         }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Setting) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
 
     def __repr__(self) -> str:
         default = Setting(model_text(self.model), train=self.train).to_dict() | {

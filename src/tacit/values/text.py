@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Collection
 
 
@@ -31,9 +32,11 @@ def number_text(value: float) -> str:
     ('1e-4', '0.3', '100')
     """
     plain = repr(float(value)).removesuffix(".0")
-    digits, _, power = f"{value:.17e}".partition("e")
+    if not math.isfinite(value):
+        return plain
+    digits = power = ""
     for places in range(18):
-        digits = f"{value:.{places}e}".partition("e")[0]
+        digits, _, power = f"{value:.{places}e}".partition("e")
         if float(f"{digits}e{power}") == value:
             break
     scientific = f"{digits}e{int(power)}"

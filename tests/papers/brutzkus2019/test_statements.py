@@ -72,7 +72,7 @@ def wide_xord(seed):
 def trained(case, epochs, seeds):
     """An ensemble by tacit's own descent: starts as it draws them, ends as it leaves them."""
     model = parse_model(case.setting.model, train=case.setting.train)
-    made = train(case.setting, case.data, epochs=epochs, seeds=seeds, record=1)
+    made = train(case.data, case.setting, epochs=epochs, seeds=seeds, record=1)
     pairs = []
     for i, seed in enumerate(seeds):
         first = initial_weights(model, case.data.d, case.setting.width, case.setting.init, seed)

@@ -89,7 +89,7 @@ def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
 def test_the_neurons_of_one_type_are_measured_alone():
     s = Fig9(width=4)
     data, _ = with_outlier(s)
-    nets = train_many(sgd(s, 1.0, s.lr), data, 1, [0])
+    nets = train_many(data, sgd(s, 1.0, s.lr), 1, [0])
     w, u = nets.last["W"][0, :2], nets.last["W"][0, 2:]
     for kind, (one, other) in {"w": w, "u": u}.items():
         expected = ((data.X @ one > 0) != (data.X @ other > 0)).sum()

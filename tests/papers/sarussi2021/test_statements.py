@@ -119,7 +119,7 @@ def test_the_training_room_keeps_them_too():
     said = setting(0.2, rule="sgd", lr=0.05, init="gaussian:0.3", output_weight=0.5)
     records, run = [], None
     for epochs in (1, 2, 4, 40):
-        run = train(said, data, epochs=epochs, seeds=(3,), record=2, earlier=run)
+        run = train(data, said, epochs=epochs, seeds=(3,), record=2, resume=run)
         records.append((12 * epochs, Network(run.params["W"][0], run.params["a"][0])))
     start = Network(*drawn(said, data, 3))
     case = Case(data, said, start)

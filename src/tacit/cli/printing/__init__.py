@@ -21,5 +21,4 @@ from tacit.cli.printing.geometry import geometry, geometry_as_json
 from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
 from tacit.cli.printing.lists import items, table_of_items
 from tacit.cli.printing.reproduction import reproduction_progress
-from tacit.cli.printing.run import progress, run
 from tacit.cli.printing.sweep import sweep_progress, swept

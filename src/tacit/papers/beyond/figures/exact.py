@@ -94,7 +94,7 @@ def exact(s: Exact, tell: Tell) -> Result:
         limit = _first_limit(one, seeds, -s.depth)
         tell(f"{one.title}: training")
         at = np.unique(np.geomspace(1, one.epochs, 30).astype(int))
-        many = train_many(one.setting, one.data, one.epochs, seeds, at=at.tolist())
+        many = train_many(one.data, one.setting, one.epochs, seeds, at=at.tolist())
         log10_loss, margin = losses_and_margins(many, one.data)
         fits = margin[-1] > 0
         if limit.certificate is None or not fits.any():

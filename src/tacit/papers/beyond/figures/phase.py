@@ -83,7 +83,7 @@ def phase(s: Phase, tell: Tell) -> Result:
         setting = Setting(train="first", width=m, rule="sgd", lr=s.lr * 100 / m)
         setting = setting.replace(activation=f"leaky:{s.alpha}", stop=(f"loss:{s.loss}",))
         begin = {"W": W, "a": a}
-        many = train_many(setting, points, s.epochs, range(len(W)), start_at=begin)
+        many = train_many(points, setting, s.epochs, range(len(W)), start_at=begin)
         room = _room(many.last["W"], points.X)
         outside[k] = (room < 1).mean(axis=1).reshape(shape[1:])
         slack[k] = room.min(axis=1).reshape(shape[1:])

@@ -181,7 +181,7 @@ def train_images(
         drawn = [initial_weights(whole, data.d, channels, setting.init, seed) for seed in seeds]
         start = {part: np.stack([one[part] for one in drawn]) for part in drawn[0]}
         start["W"] = np.broadcast_to(filters, start["W"].shape)
-    return train_many(setting, data, s.epochs, seeds, (0,), start, single=True)
+    return train_many(data, setting, s.epochs, seeds, (0,), start, single=True)
 
 
 def _test_errors(many: Many, data: Dataset) -> np.ndarray:

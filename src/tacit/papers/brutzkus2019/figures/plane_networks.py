@@ -78,7 +78,7 @@ def _train(
     sigma = sigma_share * setting.lr / (16 * math.sqrt(k))
     stop = ("loss:1e-300", "no_improvement:500")
     setting = setting.replace(init=f"gaussian:{sigma!r}", stop=stop)
-    return train_many(setting, data, iterations, seeds, at=(0,))
+    return train_many(data, setting, iterations, seeds, at=(0,))
 
 
 def loss_is_zero(many: Many) -> np.ndarray:

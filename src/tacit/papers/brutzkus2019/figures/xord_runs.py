@@ -63,7 +63,7 @@ def train_xord(
         stop=(f"no_improvement:{s.patience}",),
     )
     sets = [Dataset(POINTS[row], LABELS[row]) for row in rows]
-    many = train_many(setting, sets, s.iterations, network_seeds(s, runs))
+    many = train_many(sets, setting, s.iterations, network_seeds(s, runs))
     wrong = LABELS * many.outputs(POINTS) <= 0  # runs × kinds
     seen = np.zeros_like(wrong)
     np.put_along_axis(seen, rows, True, axis=1)

@@ -47,5 +47,5 @@ class AppendixJ(Settings):
             stop=(f"log10_loss:{self.log10_loss}",),
         )
         seeds = range(self.seed, self.seed + len(sets))
-        many = train_many(setting, list(sets), self.epochs, seeds)
+        many = train_many(list(sets), setting, self.epochs, seeds)
         return [Network(**many.member(i), alpha=self.alpha) for i in range(many.size)]

@@ -103,7 +103,7 @@ def bends_of_descent(s: Fig2, one: ExampleSet) -> tuple[np.ndarray, Network]:
     flow = flow_setting(s.alpha, s.width, f"he:{s.factor}")
     setting = flow.replace(rule="gd", lr=s.lr, stop=(f"loss:{s.loss}",))
     at = np.unique(np.geomspace(10, s.epochs, 40).astype(int)).tolist()
-    many = train_many(setting, one.data, s.epochs, [s.seed], at)
+    many = train_many(one.data, setting, s.epochs, [s.seed], at)
     networks = [Network(**many.member(0, t), alpha=s.alpha) for t in range(len(many.at))]
     curve = []
     for network in networks:

@@ -75,7 +75,7 @@ def _train_images(s: Images) -> ImageNetwork:
         model=f"six_conv:{side}", width=s.width, rule="adam", lr=s.lr, batch=min(s.batch, data.n)
     )
     first = {part: array[None] for part, array in start.items()}
-    many = train_many(setting, data, s.epochs, [s.seed], start_at=first, single=True)
+    many = train_many(data, setting, s.epochs, [s.seed], start_at=first, single=True)
     end = many.member(0)
     return ImageNetwork(data, model, start, end, top_features(model, end, data.X), departures)
 

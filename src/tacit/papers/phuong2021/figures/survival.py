@@ -67,7 +67,7 @@ def prob(s: Prob, tell: Tell) -> Exhibit:
             first = one.inits * (s.seed * sum(s.widths) + p)
             setting = Setting(width=p, init=s.init, rule="gd", lr=s.lr)
             seeds = range(first, first + one.inits)
-            many = train_many(setting, one.data, s.epochs, seeds, at=[0])
+            many = train_many(one.data, setting, s.epochs, seeds, at=[0])
             alive.append(signs_alive(many.last["W"], many.last["a"], one.data))
             if one.name == "pair":
                 agree += [_flow_agrees(many, i, one.data, alive[-1][i]) for i in range(s.flows)]

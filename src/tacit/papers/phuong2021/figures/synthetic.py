@@ -57,7 +57,7 @@ def train_networks(s: Synthetic, model: str, runs: int, tell: Tell) -> tuple[lis
     )
     tell(f"training {runs} networks")
     many = train_many(
-        setting, sets, s.epochs, seeds, at=[0], progress=lambda i, n: tell(f"network {i} of {n}")
+        sets, setting, s.epochs, seeds, at=[0], progress=lambda i, n: tell(f"network {i} of {n}")
     )
     return sets, many
 

@@ -53,7 +53,7 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
     bends, angle, error = {}, {}, {}
     for column, (size, std) in enumerate({"large": s.large, "small": s.small}.items()):
         tell(f"{s.runs} networks from {size} initial weights")
-        many = train_many(sgd(s, std, s.lr), data, s.epochs, member_seeds(s, s.runs))
+        many = train_many(data, sgd(s, std, s.lr), s.epochs, member_seeds(s, s.runs))
         networks = [snapshot(many, data, i) for i in range(s.runs)]
         bends[size] = np.array([bend(np.sign(N.outputs(circle()))) for N in networks])
         angle[size] = np.degrees(measured(many, data, "cluster_angle")[:, -1])

@@ -62,7 +62,7 @@ def fig4(s: Fig4, tell: Tell) -> Exhibit:
         raise BadInput(f"sarussi2021:fig4: margin={s.margin} leaves no two classes to separate")
     tell(f"SGD for {s.epochs} epochs")
     setting, seeds = sgd(s, s.start, s.lr), member_seeds(s, 1)
-    learned = snapshot(train_many(setting, data, s.epochs, seeds), data, 0)
+    learned = snapshot(train_many(data, setting, s.epochs, seeds), data, 0)
     tell("the limit of gradient flow")
     limit = find(replace(setting, rule="flow"), data, seed=seeds[0], seconds=120.0)
     centres = [group.mean(axis=0) for group in learned.groups]

@@ -48,7 +48,7 @@ def fig8(s: Fig8, tell: Tell) -> Exhibit:
     tell(f"{s.runs} networks")
     at = (0, *log_spaced_epochs(s.epochs, 30))
     setting = sgd(s, s.start, s.lr)
-    many = train_many(setting, data, s.epochs, member_seeds(s, s.runs), at=at)
+    many = train_many(data, setting, s.epochs, member_seeds(s, s.runs), at=at)
     share = shares_in_par(many, data)
     figure, ((ax,),) = new_figure(size=(6.4, 4.2))
     curves(ax, many.at, by_neurons(share), (PLUS, MINUS))

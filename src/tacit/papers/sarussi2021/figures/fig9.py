@@ -122,7 +122,7 @@ def fig9(s: Fig9, tell: Tell) -> Exhibit:
     data, _ = with_outlier(s)
     tell(f"{s.runs} networks")
     at, setting = (0, *log_spaced_epochs(s.epochs, 40)), sgd(s, s.start, s.lr)
-    many = train_many(setting, data, s.epochs, member_seeds(s, s.runs), at=at)
+    many = train_many(data, setting, s.epochs, member_seeds(s, s.runs), at=at)
     share = shares_in_par(many, data)
     differ = {kind: measured(many, data, "disagreements", kind) for kind in share}
     figure, ((a, b), (c, d)) = new_figure(2, 2, size=(9.8, 8.6))

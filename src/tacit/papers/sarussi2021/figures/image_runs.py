@@ -70,7 +70,7 @@ def train_on_all(
     at = (0, *log_spaced_epochs(s.epochs, 18))
     for name, data in sets.items():
         tell(f"{name}, std {std:g}")
-        many = train_many(sgd(s, std, s.lr), data, s.epochs, member_seeds(s, s.runs), at=at)
+        many = train_many(data, sgd(s, std, s.lr), s.epochs, member_seeds(s, s.runs), at=at)
         for measure in measures:
             lines[measure][name] = measured(many, data, measure)
     return np.array(at), lines

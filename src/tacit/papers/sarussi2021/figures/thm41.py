@@ -51,7 +51,7 @@ def updates_needed(
 ) -> tuple[np.ndarray, np.ndarray, Constants]:
     """For each loss ε the updates of the slowest run, M(n, ε), and what M is made of."""
     setting, at = sgd(s, s.start, s.lr), (0, *log_spaced_epochs(s.epochs, 60))
-    many = train_many(setting, data, s.epochs, member_seeds(s, s.runs), at=at)
+    many = train_many(data, setting, s.epochs, member_seeds(s, s.runs), at=at)
     below = np.exp(measured(many, data, "log_loss"))[:, :, None] < targets
     updates = np.where(below.any(axis=1), s.n * many.at[below.argmax(axis=1)], np.inf)
     R_0 = float(np.linalg.norm(many.weights["W"][0], axis=-1).max())

@@ -39,7 +39,7 @@ def descend(s: Trained, tell: Tell) -> Many:
         width=s.width, init=f"balanced:{s.scale}", lr=s.lr, loss="logistic:sum"
     )  # (3)
     seeds = [seed_of(s, i) for i in range(s.runs)]
-    return train_many(setting, load(s.data), last, seeds, sorted(at))
+    return train_many(load(s.data), setting, last, seeds, sorted(at))
 
 
 def directions_of(many: Many) -> np.ndarray:
