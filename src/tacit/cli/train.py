@@ -200,7 +200,7 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
     import numpy as np
     from rich.markup import escape
 
-    from tacit.cli.printing._console import console, plain_table, title
+    from tacit.cli.terminal import console, plain_table, title
     from tacit.measures import MEASURES
     from tacit.models import model_text
     from tacit.training.runs import remarks

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from tacit.cli.printing._console import console, title
 from tacit.cli.printing.geometry import SIGNS, geometry_as_json
+from tacit.cli.terminal import console, title
 from tacit.values.text import printable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from tacit.cli.printing._console import console, plain_table, title
+from tacit.cli.terminal import console, plain_table, title
 from tacit.values.jsonable import plain
 from tacit.values.text import printable
 

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from tacit.cli.printing._console import console, plain_table, title
+from tacit.cli.terminal import console, plain_table, title
 from tacit.values.text import count, printable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 from rich.markup import escape
 
 from tacit.cli._app import warn
-from tacit.cli.printing._console import console
+from tacit.cli.terminal import console
 
 
 def items(what: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tacit.cli._app import warn
-from tacit.cli.printing._console import console
+from tacit.cli.terminal import console
 
 if TYPE_CHECKING:
     from tacit.reproduction.making import Made

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from tacit.cli.printing._console import console, plain_table
+from tacit.cli.terminal import console, plain_table
 from tacit.values.text import printable
 
 if TYPE_CHECKING:
