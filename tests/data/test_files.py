@@ -62,7 +62,7 @@ def test_csv_round_trip(
     text = end.join(mark.join(row) for row in rows) + end * data.draw(st.integers(0, 3))
     with tempfile.TemporaryDirectory() as folder:
         path = csv_file(Path(folder), text.encode("utf-8-sig" if bom else "utf-8"))
-        back, raw = read_file(path)
+        back, raw, _ = read_file(path)
     np.testing.assert_array_equal(back, X)
     assert raw.tolist() == [f"{label}" for label in labels]
 
@@ -77,7 +77,7 @@ def test_csv_labels_may_be_any_words(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = csv_file(Path(folder), text)
         try:
-            _, raw = read_file(path)
+            _, raw, _ = read_file(path)
         except BadInput as error:
             assert "is not a label" in str(error)
             assert any(word.strip("+-").lower() in ("nan", "inf", "infinity") for word in words)
@@ -106,7 +106,7 @@ def test_csv_labels_may_be_any_words(words: list[str]) -> None:
 def test_csv_header_and_columns(
     tmp_path: Path, text: str, X: list[list[float]], labels: list[str]
 ) -> None:
-    back, raw = read_file(csv_file(tmp_path, text))
+    back, raw, _ = read_file(csv_file(tmp_path, text))
     assert back.tolist() == X and back.dtype == np.float64
     assert raw.tolist() == labels
 
@@ -160,7 +160,7 @@ def test_csv_is_read_fast(tmp_path: Path) -> None:
     line = ",".join(repr(value) for value in np.random.default_rng(0).normal(size=50).tolist())
     path = csv_file(tmp_path, f"{line},1\n" * 10_000)
     start = time.perf_counter()
-    X, _ = read_file(path)
+    X, *_ = read_file(path)
     assert X.shape == (10_000, 50)
     assert time.perf_counter() - start < 3
 
@@ -170,7 +170,7 @@ def test_csv_is_read_fast(tmp_path: Path) -> None:
 def test_csv_of_any_bytes_is_read_or_refused(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            X, raw = read_file(csv_file(Path(folder), data))
+            X, raw, _ = read_file(csv_file(Path(folder), data))
         except BadInput as error:
             assert "\n" not in str(error)
         else:
@@ -198,7 +198,7 @@ def test_array_round_trip(X: np.ndarray, kind: str, fortran: bool) -> None:
         np.save(f"{folder}/X.npy", X)
         np.save(f"{folder}/y.npy", y)
         for text in (f"{folder}/a.npz", f"{folder}/X.npy,{folder}/y.npy"):
-            back, raw = read_file(text)
+            back, raw, _ = read_file(text)
             assert back.dtype == np.float64 and back.flags.c_contiguous
             np.testing.assert_array_equal(back, X.astype(np.float64))
             assert raw.astype(float).tolist() == list(range(len(X)))

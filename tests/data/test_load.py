@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data import load
+from tacit.data import load, takes_data
 from tacit.files import npz_bytes
-from tacit.values import BadInput, Dataset
+from tacit.values import BadInput, Dataset, Network, Setting
 
 
 def file_with(folder: Path, labels: list, name: str = "points.npz", d: int = 2) -> str:
@@ -29,9 +30,9 @@ def file_with(folder: Path, labels: list, name: str = "points.npz", d: int = 2) 
     return str(path)
 
 
-def refused(text: str, *words: str, **options: object) -> None:
+def refused(data: Any, *words: str, **options: Any) -> None:
     with pytest.raises(BadInput) as caught:
-        load(text, **options)  # type: ignore[arg-type]
+        load(data, **options)
     line = str(caught.value)
     assert "\n" not in line
     for word in words:
@@ -57,7 +58,7 @@ def test_one_class_is_valid(tmp_path: Path) -> None:
     assert load(file_with(tmp_path, [1, 1])).y.tolist() == [1, 1]
     assert load(file_with(tmp_path, [-1])).y.tolist() == [-1]
     seven = file_with(tmp_path, [7, 7])
-    refused(seven, "found: 7", "--labels 7=+1")
+    refused(seven, "found: 7", "`labels='7=+1'`")
     assert load(seven, labels="7=+1").y.tolist() == [1, 1]
     assert load(seven, labels="7=-1").y.tolist() == [-1, -1]
 
@@ -82,14 +83,31 @@ def test_three_or_more_labels_are_classes(tmp_path: Path, ending: str) -> None:
 
 
 def test_labels_that_need_a_word_from_the_user(tmp_path: Path) -> None:
-    refused(file_with(tmp_path, [0, 1, 1]), "points.npz", "found: 0, 1", "--labels 1,0")
-    refused(file_with(tmp_path, ["no", "yes"]), "found: no, yes", "--labels yes,no")
+    refused(file_with(tmp_path, ["no", "no"]), "points.npz", "found: no", "`labels='no=+1'`")
     refused(file_with(tmp_path, [1, 2.5, 3]), "measurements", "1, 2.5, 3")
     refused(file_with(tmp_path, list(range(1001))), "1,001", "1,000", "0, 1, 2", "…")
     refused(file_with(tmp_path, [1, np.nan, -1]), "row 1", "counted from 0", "nan")
     refused(file_with(tmp_path, [1, np.inf, -1]), "row 1", "inf")
     refused(file_with(tmp_path, ["a", "b", ""]), "row 2", "no label")
-    refused(file_with(tmp_path, ["a\nb", "c"]), "a\\nb")
+    refused(file_with(tmp_path, ["a\nb"]), "a\\nb")
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+@pytest.mark.parametrize(
+    ("labels", "low", "high"),
+    [([0, 1, 1], "0", "1"), (["no", "yes", "yes"], "no", "yes"), ([2.5, 10, 10.0], "2.5", "10")],
+)
+def test_of_any_two_labels_the_last_becomes_plus_one(
+    tmp_path: Path, labels: list, low: str, high: str, ending: str
+) -> None:
+    data = load(file_with(tmp_path, labels, f"a.{ending}"))
+    assert data.binary and data.y.tolist() == [-1, 1, 1]
+    assert data.parameters["labels"] == {low: -1, high: 1} and "left_out" not in data.parameters
+    assert data.names == {-1: low, 1: high}
+    assert data.class_sizes == {low: 1, high: 2}
+    assert f"{high} is +1" in repr(data) and len(repr(data).splitlines()) <= 5
+    other = load(data, labels=f"{low},{high}")
+    assert other.y.tolist() == [1, -1, -1] and other.names == {1: low, -1: high}
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz"])
@@ -106,7 +124,7 @@ def test_labels_are_chosen(tmp_path: Path, ending: str) -> None:
     refused(text, "twice", labels="3,3.0")
     refused(text, "+1 and the other -1", labels="3=+1,5=+1")
     for labels in ("3", "3,5,8", "", ",", "3,", "3=2,5,8"):
-        refused(text, f"--labels {labels}:", "A,B", labels=labels)
+        refused(text, f"`labels={labels!r}`:", "A,B", labels=labels)
     many = file_with(tmp_path, list(range(20)), f"a.{ending}")
     refused(many, "found: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …", labels="3,99")
     words = file_with(tmp_path, ["a=b", "c"], f"a.{ending}")
@@ -122,14 +140,16 @@ def test_every_label_column_has_one_outcome(labels: list[int]) -> None:
         results = []
         for ending in ("csv", "npz"):
             text = file_with(Path(folder), labels, f"a.{ending}")
-            if set(found) <= {-1, 1} or len(found) > 2:
-                results.append(load(text))
+            if len(found) == 1 and found[0] not in (-1, 1):
+                refused(text, f"found: {found[0]}")
             else:
-                refused(text, "found: " + ", ".join(map(str, found)))
+                results.append(load(text))
         for data in results:
-            names = [int(name) for name in data.classes]
-            assert ([names[k] for k in data.y] if names else data.y.tolist()) == labels
-            assert not names or names == found
+            names = {k: int(name.replace("−", "-")) for k, name in data.names.items()}
+            assert [names[k] for k in data.y.tolist()] == labels
+            assert set(found) <= set(names.values())
+            assert data.binary == (len(found) <= 2)
+            assert data.binary or list(names.values()) == found
 
 
 # ------------------------------------------------------------------------- generators and test sets
@@ -213,7 +233,7 @@ def test_bias(tmp_path: Path) -> None:
     assert data.parameters["bias"] == 0.1
     assert load(text, bias=0).X[:, 2].tolist() == [0, 0]
     for bad in (float("nan"), float("inf")):
-        refused(text, "--bias", "finite", bias=bad)
+        refused(text, "`bias=", "finite", bias=bad)
 
 
 def test_a_data_set_cannot_be_altered(tmp_path: Path) -> None:
@@ -221,3 +241,123 @@ def test_a_data_set_cannot_be_altered(tmp_path: Path) -> None:
     assert isinstance(data, Dataset)
     with pytest.raises(ValueError, match="read-only"):
         data.X[0, 0] = 5
+
+
+# ---------------------------------------------------------------------------------- arrays, frames
+
+
+class Frame:
+    """What this package uses of a pandas frame."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.table = {name: np.asarray(column) for name, column in columns.items()}
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.table)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.table[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.table.values())))
+
+
+class Points:
+    """Something with `__array__`, as tensors of other libraries are."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(X, dtype=dtype)
+
+
+X = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+IRIS = Frame({"petal": [1, 2, 3], "sepal": [4.0, 5.0, 6.0], "kind": np.array(["b", "a", "b"], "O")})
+
+
+@pytest.mark.parametrize(
+    ("data", "y"),
+    [
+        (X, [1, -1, 1]),
+        (np.array(X, dtype=np.float32), np.array([1.0, -1.0, 1.0])),
+        (Points(), [1, -1, 1]),
+        ((np.array(X), [1, -1, 1]), None),
+        (Dataset(np.array(X), np.array([1, -1, 1])), None),
+        (Frame({"u": [1, 3, 5], "y": [1, -1, 1], "v": [2, 4, 6]}), None),
+    ],
+)
+def test_points_in_memory(data: Any, y: Any) -> None:
+    points = load(data, y)
+    assert points.X.tolist() == X and points.y.tolist() == [1, -1, 1]
+    assert points.name == "data" and points.binary and "labels" not in points.parameters
+
+
+def test_columns_and_class_names_survive(tmp_path: Path) -> None:
+    data = load(IRIS, "kind")
+    assert data.columns == ("petal", "sepal") and data.names == {-1: "a", 1: "b"}
+    assert load(IRIS, "kind", bias=1.0).columns == ("petal", "sepal", "bias")
+    assert "columns: petal, sepal" in repr(data)
+    assert data.to_dict()["columns"] == ["petal", "sepal"]
+    (tmp_path / "a.csv").write_text("length,y, width\n1,u,2\n3,v,4\n")
+    data = load(tmp_path / "a.csv")
+    assert data.columns == ("length", "width") and data.X.tolist() == [[1, 2], [3, 4]]
+    (tmp_path / "b.csv").write_text("1,u,2\n3,v,4\n".replace("u", "5").replace("v", "6"))
+    assert load(tmp_path / "b.csv").columns == ()
+    part = load(file_with(tmp_path, ["a", "b", "c"])).one_vs_rest(1)
+    assert part.names == {-1: "the rest", 1: "b"}
+    assert load("digits:classes=3/5,n=9").names == {1: "3", -1: "5"}
+
+
+@pytest.mark.parametrize("labels", [[1, -1, 1], [0, 1, 1], ["u", "v", "u"], [3, 4, 5]])
+def test_a_data_set_is_saved_and_read_again(tmp_path: Path, labels: list) -> None:
+    data = load(X, labels)
+    data.save(tmp_path / "a.npz")
+    back = load(tmp_path / "a.npz")
+    assert back.y.tolist() == data.y.tolist() and back.names == data.names
+    assert back.X.tolist() == X and back.classes == data.classes
+
+
+def test_a_test_set_in_memory() -> None:
+    data = load(X, ["u", "v", "u"], test=(X, ["v", "v", "v"]))
+    assert data.test is not None and data.test.y.tolist() == [1, 1, 1]
+    data = load(X, [0, 1, 1], test=load(X, [1, 1, 0]))
+    assert data.test is not None and data.test.y.tolist() == [1, 1, -1]
+
+
+def test_what_is_wrong_with_arrays_is_one_line() -> None:
+    refused(X, "`y` is missing", "labels")
+    refused(np.array(X), "(3, 2)", "`y` is missing")
+    refused(([1.0, 2.0], [1, -1]), "X has shape (2,)", "(n, d)")
+    refused((X, [1, -1]), "X has shape (3, 2)", "y has shape (2,)")
+    refused(([[1.0], [2.0, 3.0]], [1, -1]), "differ in length")
+    refused(([[1.0], [np.nan]], [1, -1]), "nan", "row 1, column 0")
+    refused(([["u"], ["v"]], [1, -1]), "real numbers")
+    refused((X, np.array([1, None, -1], dtype=object)), "row 1", "None")
+    refused(IRIS, "no column 'y'", "petal, sepal, kind")
+    refused((IRIS, "species"), "'species'", "petal, sepal, kind")
+    refused((IRIS, [1, -1, 1]), "'kind'", "real numbers")
+    refused((Frame({"u": [1.0, np.inf]}), [1, -1]), "inf", "'u'")
+    with pytest.raises(BadInput, match="labels of its own"):
+        load("orthogonal:n=4,d=2", [1, -1])
+
+
+def test_verbs_take_whatever_load_takes() -> None:
+    @takes_data
+    def verb(data: Dataset, setting: Setting | None = None, *, seed: int = 0) -> Any:
+        return data.n, setting, seed
+
+    @takes_data
+    def of_network(network: Network, data: Dataset) -> Any:
+        return network.width, data.n
+
+    setting = Setting(width=3)
+    assert verb("orthogonal:n=6,d=2") == (6, None, 0)
+    assert verb("orthogonal:n=6,d=2", setting, seed=1) == (6, setting, 1)
+    for arguments in ((X, [0, 1, 1]), ((X, [0, 1, 1]),), (load(X, [0, 1, 1]),)):
+        assert verb(*arguments, setting, seed=2) == (3, setting, 2)
+    assert verb(X, y=[0, 1, 1], setting=setting) == (3, setting, 0)
+    assert verb(data=X, y=[0, 1, 1]) == (3, None, 0)
+    assert of_network(Network([[1.0, 0.0]], [1.0]), X, [0, 1, 1]) == (1, 3)
+    with pytest.raises(BadInput, match="`y` is missing"):
+        verb(X, setting)
+    with pytest.raises(TypeError):
+        verb()

@@ -54,6 +54,9 @@ class DataOptions:
         from tacit.data import load
 
         data = load(text, labels=self.labels, bias=self.bias, test=self.test)
+        if self.labels is None and "labels" in data.parameters:
+            minus, plus = data.names[-1], data.names[1]
+            warn(f"the label {plus} becomes +1 and {minus} becomes -1; --labels says otherwise")
         if left_out := data.parameters.get("left_out"):
             warn(f"{count(left_out, 'row')} with other labels left out")
         return data

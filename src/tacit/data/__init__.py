@@ -3,6 +3,6 @@
 from tacit.data import figure_sets as figures
 from tacit.data import images, linear, orthogonal, symmetric, xor
 from tacit.data.generators import GENERATORS, generate
-from tacit.data.loading import load
+from tacit.data.loading import load, takes_data
 
-__all__ = ["GENERATORS", "generate", "load"]
+__all__ = ["GENERATORS", "generate", "load", "takes_data"]

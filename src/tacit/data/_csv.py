@@ -16,6 +16,7 @@ from typing import IO
 
 import numpy as np
 
+from tacit.data.table import Table
 from tacit.files import open_regular
 from tacit.values import BadInput
 
@@ -34,8 +35,8 @@ def number(text: str) -> float | None:
         return None
 
 
-def read_csv(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """X and the labels as text.
+def read_csv(path: Path) -> Table:
+    """Points, labels as text, and the names of the columns when there is a header.
 
     The label is in the column that the header calls `y`, else in the last one. The first line is a
     header when none of its cells but the last is a number, or when one of them is `y`. Numbers
@@ -51,7 +52,7 @@ def read_csv(path: Path) -> tuple[np.ndarray, np.ndarray]:
             raise BadInput(f"{path} does not fit into memory; use fewer rows or columns") from error
 
 
-def _table(text: IO[str], path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _table(text: IO[str], path: Path) -> Table:
     rows = _rows(text, _separator(text, path), path)
     line, first = next(rows)
     width = len(first)
@@ -69,6 +70,7 @@ def _table(text: IO[str], path: Path) -> tuple[np.ndarray, np.ndarray]:
     for line, row in rows:
         labels.append(_take(row, label_at, line, names, values, path))
         lines.append(line)
+    columns = tuple(name for j, name in enumerate(names) if j != label_at)
     if not names and _numbered_header(labels):
         names, values, lines, labels = first, values[width - 1 :], lines[1:], labels[1:]
     if not labels:
@@ -78,7 +80,7 @@ def _table(text: IO[str], path: Path) -> tuple[np.ndarray, np.ndarray]:
         i, j = (int(k) for k in np.argwhere(~np.isfinite(X))[0])
         where = _place(path, lines[i], j + (j >= label_at), names)
         raise BadInput(f"{where} is {X[i, j]}; every entry must be a finite number")
-    return X, np.array(labels)
+    return Table(X, np.array(labels), columns)
 
 
 def _separator(text: IO[str], path: Path) -> str:
@@ -90,12 +92,12 @@ def _separator(text: IO[str], path: Path) -> str:
         )
     text.seek(0)
     bare = re.sub(r'"[^"]*"', "", line)
-    found = [mark for mark in ",;\t" if mark in bare]
-    if len(found) > 1:
+    marks = [mark for mark in ",;\t" if mark in bare]
+    if len(marks) > 1:
         names = {",": "commas", ";": "semicolons", "\t": "tabs"}
-        both = " and ".join(names[mark] for mark in found)
+        both = " and ".join(names[mark] for mark in marks)
         raise BadInput(f"{path}: its first line holds {both}; separate the columns by commas only")
-    return found[0] if found else ","
+    return marks[0] if marks else ","
 
 
 def _rows(text: IO[str], separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:

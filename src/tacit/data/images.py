@@ -116,7 +116,8 @@ def _drawn(
 def _dataset(X: np.ndarray, labels: np.ndarray, wanted: list[int]) -> Dataset:
     said = {"n": len(X)}
     if len(wanted) <= 2:
-        return Dataset(X, np.where(labels == wanted[0], 1, -1), parameters=said)
+        names = dict(zip((1, -1), map(str, wanted), strict=False))
+        return Dataset(X, np.where(labels == wanted[0], 1, -1), parameters=said, names=names)
     number = np.zeros(10, dtype=np.int64)
     number[wanted] = np.arange(len(wanted))
     return Dataset(X, number[labels], classes=tuple(map(str, wanted)), parameters=said)

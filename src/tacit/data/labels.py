@@ -67,19 +67,22 @@ def distinct(raw: np.ndarray, where: str) -> tuple[list[str], np.ndarray]:
 
 
 def choose(raw: np.ndarray, request: str | None, where: str) -> Labelling:
-    """The labelling for these labels: as requested (`A,B` or `A=+1,B=-1`), else by their kind."""
+    """The labelling for these labels: as requested (`A,B` or `A=+1,B=-1`), else by their kind.
+
+    Of two labels the last in sorted order becomes +1; three or more are classes.
+    """
     names, _ = distinct(raw, where)
     if request is not None:
         return _requested(names, request, where)
     if set(names) <= set(BINARY.numbers):
         return BINARY
-    if len(names) <= 2:
-        hint = ",".join(map(_plain, reversed(names)))
-        hint += "=+1" if len(names) == 1 else ""
+    if len(names) == 1:
         raise BadInput(
             f"{where}: labels must be -1 and +1; found: {shown(names)}; "
-            f"say which becomes +1, for example by --labels {hint}"
+            f"say what it becomes, for example by `labels='{_plain(names[0])}=+1'`"
         )
+    if len(names) == 2:
+        return Labelling({names[0]: -1, names[1]: 1})
     values = [number(name) for name in names]
     if any(value is not None and value != round(value) for value in values) and None not in values:
         raise BadInput(
@@ -113,19 +116,19 @@ def _requested(names: list[str], request: str, where: str) -> Labelling:
     elif len(parts) == 2 and all(parts):
         wanted = [(parts[0], 1), (parts[1], -1)]
     else:
-        raise BadInput(f"--labels {request}: two labels are needed, as A,B or A=+1,B=-1")
+        raise BadInput(f"`labels={request!r}`: two labels are needed, as A,B or A=+1,B=-1")
     numbers: dict[str, int] = {}
     for label, sign in wanted:
         value = number(label)
         name = label if label in names or value is None else _text(value)
         if name not in names:
             raise BadInput(
-                f"--labels {request}: {where} has no label '{label}'; found: {shown(names)}"
+                f"`labels={request!r}`: {where} has no label '{label}'; found: {shown(names)}"
             )
         if name in numbers:
-            raise BadInput(f"--labels {request}: '{label}' is given twice; two labels are needed")
+            raise BadInput(f"`labels={request!r}`: '{label}' is given twice; two labels are needed")
         if sign in numbers.values():
-            raise BadInput(f"--labels {request}: one label must become +1 and the other -1")
+            raise BadInput(f"`labels={request!r}`: one label must become +1 and the other -1")
         numbers[name] = sign
     return Labelling(numbers, chosen=True)
 

@@ -171,7 +171,7 @@ def predicates() -> dict[str, Predicate]:
     order = {name: k for k, name in enumerate(modules)}
 
     def place(one: Predicate) -> int:
-        home = one.decide.__module__  # a paper's geometry may be a folder
+        home = one.decide.__module__ or ""  # a paper's geometry may be a folder
         return order.get(home, order.get(home.rpartition(".")[0], len(order)))
 
     return {one.name: one for one in sorted(_REGISTERED.values(), key=place)}

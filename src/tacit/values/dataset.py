@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from tacit.values.errors import BadInput
+from tacit.values.jsonable import plain
+from tacit.values.result import Result
+from tacit.values.text import count, printable
+
+MOST_LETTERS = 80
+"""Letters of a list of classes or columns that a person sees."""
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Result):
     """Points, labels and where they came from.
 
     Binary data has `y` in {−1, +1} and no `classes`; data of K ≥ 3 classes has `y` in {0, …, K−1}
-    and `classes` holds the K names. One class only is valid binary data.
+    and `classes` holds the K names. One class only is valid binary data. `tacit.load` makes a data
+    set of a file, a generator call, or points with any labels.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The points, one in each row; every entry is finite.
+    y : array of shape (n,)
+        The labels, whole numbers.
+    name : str
+        What the data is called.
+    classes : tuple of str
+        The names of the K classes, in the order of their numbers; empty for binary data.
+    parameters : dict
+        What the data was made from: generator and its parameters, or the file and label mapping.
+    test : Dataset, optional
+        Points for testing only.
+    columns : tuple of str
+        The names of the coordinates, where they have any.
+    names : dict of int to str
+        The name of every label; `−1` and `+1` where binary labels have no other.
+
+    Examples
+    --------
+    >>> Dataset([[1.0, 0.0], [0.0, 1.0]], [1, -1], name="pair")
+    pair: 2 points in 2 dimensions
+    classes: −1: 1, +1: 1
     """
 
     X: np.ndarray
-    """n × d, float64, every entry finite; rows are points."""
     y: np.ndarray
-    """n integers."""
     name: str = "data"
     classes: tuple[str, ...] = ()
-    """Names of the K classes, in the order of their numbers; empty for binary data."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """What the data was made from: generator and its parameters, or the file and label mapping."""
     test: Dataset | None = None
+    columns: tuple[str, ...] = ()
+    names: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = np.ascontiguousarray(self.X, dtype=np.float64)
@@ -45,28 +77,47 @@ class Dataset:
                 f"{self.name}: X holds {X[row, column]} at row {row}, column {column} "
                 "(counted from 0); every entry must be a finite number"
             )
+        if self.columns and len(self.columns) != X.shape[1]:
+            raise BadInput(
+                f"{self.name}: there are {len(self.columns)} names for {X.shape[1]} columns"
+            )
         allowed = range(len(self.classes)) if self.classes else (-1, 1)
         if not np.isin(y, list(allowed)).all():
-            found = sorted({str(label) for label in y.tolist()})[:10]
-            raise BadInput(f"{self.name}: labels must be −1 or +1; found {', '.join(found)}")
+            labels = sorted({str(label) for label in y.tolist()})[:10]
+            raise BadInput(f"{self.name}: labels must be −1 or +1; found {', '.join(labels)}")
         X = X.view()  # the caller's own array stays as it is
         X.flags.writeable = False
         y = y.astype(np.int64)
         y.flags.writeable = False
-        object.__setattr__(self, "X", X)
-        object.__setattr__(self, "y", y)
+        names = dict(enumerate(self.classes)) or {
+            **{-1: "−1", 1: "+1"},
+            **{number: name for name, number in self.parameters.get("labels", {}).items()},
+            **self.names,
+        }
+        for key, value in (("X", X), ("y", y), ("names", names)):
+            object.__setattr__(self, key, value)
 
     @property
     def n(self) -> int:
+        """The number of points."""
         return self.X.shape[0]
 
     @property
     def d(self) -> int:
+        """The number of dimensions."""
         return self.X.shape[1]
 
     @property
     def binary(self) -> bool:
+        """Whether labels are −1 and +1."""
         return not self.classes
+
+    @property
+    def class_sizes(self) -> dict[str, int]:
+        """The number of points of every class that has any, by its name."""
+        labels, sizes = np.unique(self.y, return_counts=True)
+        pairs = zip(labels.tolist(), sizes.tolist(), strict=True)
+        return {self.names[label]: size for label, size in pairs}
 
     def one_vs_rest(self, k: int) -> Dataset:
         """Class k against all others, as binary data."""
@@ -77,6 +128,8 @@ class Dataset:
             name=f"{self.name} ({self.classes[k]} against the rest)",
             parameters=self.parameters,
             test=test,
+            columns=self.columns,
+            names={-1: "the rest", 1: self.classes[k]},
         )
 
     def with_bias(self, constant: float) -> Dataset:
@@ -86,4 +139,44 @@ class Dataset:
             X=np.column_stack([self.X, np.full(self.n, float(constant))]),
             parameters={**self.parameters, "bias": float(constant)},
             test=self.test.with_bias(constant) if self.test else None,
+            columns=(*self.columns, "bias") if self.columns else (),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain lists, texts and numbers."""
+        return plain(
+            {
+                "name": self.name,
+                "n": self.n,
+                "d": self.d,
+                "classes": list(self.classes) or None,
+                "names": self.names,
+                "columns": self.columns,
+                "parameters": self.parameters,
+                "X": self.X,
+                "y": self.y,
+                "test": self.test.to_dict() if self.test else None,
+            }
+        )
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write a .npz file with X and y that `tacit.load` reads; labels are as they were given."""
+        from tacit.files import npz_bytes, write_file
+
+        named = self.classes or "labels" in self.parameters
+        y = np.array([self.names[label] for label in self.y.tolist()]) if named else self.y
+        write_file(Path(path), npz_bytes({"X": self.X, "y": y}), force)
+
+    def _lines(self) -> list[str]:
+        test = f", {count(self.test.n, 'test point')}" if self.test else ""
+        sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
+        lines = [
+            f"{self.name}: {count(self.n, 'point')} in {count(self.d, 'dimension')}{test}",
+            f"classes: {shorten(', '.join(sizes), MOST_LETTERS, placeholder=' …')}",
+        ]
+        if self.binary and "labels" in self.parameters:
+            lines.append(f"labels: {self.names[-1]} is −1, {self.names[1]} is +1")
+        if self.columns:
+            columns = shorten(", ".join(self.columns), MOST_LETTERS, placeholder=" …")
+            lines.append(f"columns: {columns}")
+        return [printable(line) for line in lines]
