@@ -50,10 +50,8 @@ class ObtusePair(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         assert run is not None  # because of `needs`
-        W, a = run.end
-        outputs = np.maximum(case.data.X @ W.T, 0) @ a
-        margin = (case.data.y * outputs).min() / (np.sum(W**2) + np.sum(a**2))
-        return abs(1 - float(margin) / prediction.values["margin"])
+        margin = run.end.margin(case.data.X, case.data.y)
+        return abs(1 - margin / prediction.values["margin"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         root = np.linalg.norm(case.data.X, axis=1) ** -0.5

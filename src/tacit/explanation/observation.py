@@ -12,8 +12,9 @@ from tacit.theorems import Moment, Network, Run
 
 def run_of(found: Limit) -> Run:
     """A limit and its path as a run."""
+    alpha = found.setting.alpha
     moments = tuple(
-        Moment(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a))
+        Moment(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a, alpha))
         for moment in found.path.moments
     )
     times = [moment.s for moment in found.path.moments]
@@ -23,7 +24,7 @@ def run_of(found: Limit) -> Run:
     )
     limit = None
     if found.W is not None and found.a is not None:
-        limit = Network(found.W, found.a)
+        limit = Network(found.W, found.a, alpha)
     return Run(moments, limit, found.outcome, events=events)
 
 

@@ -40,7 +40,7 @@ def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
     """With the initial weights that a run of this seed has, where they are those of neurons."""
     start = None
     if isinstance(setting.model, TwoLayer | ConvMaxPool):
-        start = Network(*drawn(setting, data, seed))
+        start = Network(*drawn(setting, data, seed), setting.alpha)
     return Case(data, setting, start)
 
 

@@ -17,7 +17,7 @@ from tacit.flow.result import Limit, Outcome
 from tacit.flow.steps import seen_by
 from tacit.models import model_text
 from tacit.models.initialisations import initial_weights
-from tacit.values import BadInput, Dataset, Setting
+from tacit.values import BadInput, Dataset, Network, Setting
 from tacit.values.text import count
 
 LN10 = math.log(10)
@@ -44,12 +44,12 @@ def find(
     log10_loss: float = -1000.0,
     seconds: float = 540.0,
     progress: Progress | None = None,
-    start: tuple[np.ndarray, np.ndarray] | None = None,
+    start: Network | tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Limit:
     """The end of gradient flow on binary data, from the initial weights that training has too.
 
     The path is followed to `log10_loss`, and on from there when it does not tell its limit yet.
-    Given W and a, `start` is where it starts instead.
+    A network (or W and a) `start` is where it starts instead.
     """
     started = perf_counter()
     if not setting.two_layer:
@@ -63,6 +63,8 @@ def find(
             f"--log10-loss {log10_loss:g} is beyond the flow's arithmetic; "
             f"it must be at least {DEEPEST[train]:g}"
         )
+    if isinstance(start, Network):
+        start = start.W, start.a
     W, a = start or drawn(setting, data, seed)
     _check_sizes(data.X, W)
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)

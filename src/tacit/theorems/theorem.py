@@ -16,22 +16,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from tacit.geometry.predicate import View, predicates
-from tacit.values import Check, Dataset, Setting
+from tacit.values import Check, Dataset, Network, Setting
 
 Needs = Literal["data", "limit", "path", "descent", "ensemble"]
 """What a residual looks at: nothing but the data; the limit of the flow; its whole path; a run of
 gradient descent; or many runs, for a statement about probabilities."""
 
 
-class Network(NamedTuple):
-    """A two-layer net; a convolutional one with outputs ±1 has its filters in W and ±1 in a."""
-
-    W: np.ndarray
-    a: np.ndarray
-
-
 class Moment(NamedTuple):
-    """A network on its way."""
+    """A network on its way; a convolutional one has its filters in W and its outputs ±1 in a."""
 
     time: float
     """log t (natural) of gradient flow on the sum of the losses; of descent, the iteration."""

@@ -184,7 +184,7 @@ def test_the_three_directions_are_kkt_points_with_the_margins_it_names(alpha):
     case = Case(data, setting(f"leaky:{alpha}", width=2))
     said = theorem("lyu2021:lemmaF.3").predict(case)
     for net, wanted in zip(three_directions(said.values["w"]), said.values["margins"], strict=True):
-        kkt = two_layer_kkt(*net, data.X, data.y, alpha)
+        kkt = two_layer_kkt(net.W, net.a, data.X, data.y, alpha)
         assert kkt.holds(1e-8)
         assert kkt.margin == pytest.approx(wanted, rel=1e-8)
 
@@ -318,7 +318,7 @@ def test_on_three_points_a_5_holds_and_the_flow_leaves_the_single_neuron():
         assert (run.start.a > 0).any() and (run.start.a < 0).any()
         assert run.outcome == "converged"
         assert margin(run.end, case) > 1.05 * one_neuron
-        assert certify(*run.end, case.data.X, case.data.y, 0.5).is_kkt
+        assert certify(run.end.W, run.end.a, case.data.X, case.data.y, 0.5).is_kkt
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,8 @@ def test_the_margin_it_names_is_that_of_the_convex_program(spec):
 def test_dead_neurons_are_counted():
     case = theorem("lyu2021:thmH.2").example()
     said = theorem("lyu2021:thmH.2").predict(case)
-    W, a = theorem("lyu2021:thmH.2").ideal(said, case).end
+    end = theorem("lyu2021:thmH.2").ideal(said, case).end
+    W, a = end.W, end.a
     run = ended_at(np.vstack([W, -1e-12 * W[:1]]), np.append(a, 1e-12))
     verdict = judge(theorem("lyu2021:thmH.2"), case, run)
     assert verdict.status == "confirmed"
@@ -378,7 +379,8 @@ def test_dead_neurons_are_counted():
 def test_a_neuron_that_is_turned_is_noticed_in_proportion():
     case = theorem("lyu2021:lemmaH.3").example()
     said = theorem("lyu2021:lemmaH.3").predict(case)
-    W, a = theorem("lyu2021:lemmaH.3").ideal(said, case).end
+    end = theorem("lyu2021:lemmaH.3").ideal(said, case).end
+    W, a = end.W, end.a
     across = np.linalg.svd(W[:1])[2][1]
     found = []
     for angle in (1e-3, 1e-4):
@@ -497,7 +499,7 @@ def test_no_data_and_no_start_is_too_strange_to_be_judged(number, rng):
         some, none = Network(W, np.array([1.0, -1.0])), Network(0 * W, np.zeros(2))
         for activation, start in itertools.product(("relu", "leaky:0.5"), (None, some, none)):
             case = Case(data, setting(activation, width=2), start)
-            for run in (None, ended_at(*some), ended_at(*none)):
+            for run in (None, *(ended_at(net.W, net.a) for net in (some, none))):
                 verdict = judge(theorem(f"lyu2021:{number}"), case, run)
                 slacks = [c.slack for c in verdict.hypotheses if c.slack is not None]
                 assert np.isfinite([*slacks, verdict.residual or 0.0]).all()

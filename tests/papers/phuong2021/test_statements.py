@@ -13,15 +13,17 @@ from tacit.flow import find
 from tacit.flow.ending import drawn
 from tacit.numerics.class_margin import class_margin
 from tacit.numerics.extremal_directions import extremal_directions
-from tacit.papers.phuong2021.statements import _common as common
-from tacit.papers.phuong2021.statements.dynamics import carried, velocity
+from tacit.papers.phuong2021.statements import sectors as sectors_module
+from tacit.papers.phuong2021.statements.dynamics import integrated, velocity
 from tacit.papers.phuong2021.statements.errata import horn, pentagon
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped, initial_network
 from tacit.papers.phuong2021.statements.local import longest, right_side
+from tacit.papers.phuong2021.statements.stays import sure_to_live
 from tacit.theorems import Case, Moment, Network, Run, applies, judge, theorem
 from tacit.theorems.shared_hypotheses import NEEDS_A_RUN
 from tacit.values import Dataset
 
-FLOW = common.FLOW
+FLOW = FLOW
 TIGHT = Dataset(np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([1, -1]), name="a right angle")
 """Orthogonally separable with nothing to spare: neurons that do not see their class never will."""
 
@@ -37,8 +39,8 @@ def check(checks, name):
 @cache
 def flowed(d, seed, width=6, signs="both", n=None):
     """A case on cones, and what the flow does there."""
-    data = common.cones(d, n or d + 4, seed)
-    start = common.start(data, width, seed=seed)
+    data = cones(d, n or d + 4, seed)
+    start = initial_network(data, width, seed=seed)
     if signs != "both":
         start = Network(start.W, np.abs(start.a) * (1 if signs == "+" else -1))
     case = Case(data, replace(FLOW, width=width), start)
@@ -66,7 +68,7 @@ def test_neurons_of_one_sign_fit_one_class_only(signs, label):
     assert on_its_way > 10 * verdict.residual
     assert judge(of("cor1"), case, run).status == "confirmed"
     w = class_margin(case.data.X, case.data.y, label).w
-    W, a = run.end
+    W, a = run.end.W, run.end.a
     f = np.maximum(case.data.X @ W.T, 0) @ a / ((W**2).sum() + (a**2).sum())
     wanted = label * np.maximum(case.data.X @ w, 0) / (2 * np.linalg.norm(w))
     assert f == pytest.approx(wanted, abs=1e-3)  # u = 1/(2‖w₊‖), with an error like 1/log t
@@ -75,7 +77,7 @@ def test_neurons_of_one_sign_fit_one_class_only(signs, label):
 def test_the_two_constants_of_corollary_1_follow_from_the_proof_of_theorem_1():
     case, run = flowed(3, 11)
     said = of("cor1").predict(case).values
-    W, a = run.limit
+    W, a = run.limit.W, run.limit.a
     f = np.maximum(case.data.X @ W.T, 0) @ a / ((W**2).sum() + (a**2).sum())
     plus, minus = case.data.X @ said["w_plus"], case.data.X @ said["w_minus"]
     assert f == pytest.approx(said["u"] * np.maximum(plus, 0) - said["z"] * np.maximum(minus, 0))
@@ -85,7 +87,7 @@ def test_wrong_limits_have_a_residual():
     case, run = flowed(3, 11)
     one = of("thm1")
     said = one.predict(case)
-    W, a = run.limit
+    W, a = run.limit.W, run.limit.a
     turned = W.copy()
     turned[0] += 1e-3 * np.linalg.norm(W[0]) * np.array([1.0, -2.0, 0.5])
     share = np.linalg.norm(W[0]) / np.linalg.norm(W)
@@ -116,7 +118,7 @@ def test_support_that_just_spans_or_just_does_not(share, holds):
     h = 0.3  # the nearer point alone supports once (1, h)·x > |(1, h)|²
     X = np.array([[1, h], [1 + 2 * h**2 * share, -h]])
     data = Dataset(np.vstack([X, -X]), np.array([1, 1, -1, -1]))
-    checks = of("thm1").hypotheses(Case(data, FLOW, common.start(data)))
+    checks = of("thm1").hypotheses(Case(data, FLOW, initial_network(data)))
     spans = check(checks, "support_spans")
     assert (spans.holds, spans.slack) == (holds, 0.0 if holds else -1.0)
     assert applies(checks) is holds
@@ -143,14 +145,14 @@ def test_classes_that_are_just_acute_or_just_not(angle, holds):
     ],
 )
 def test_every_hypothesis_about_the_setting_can_fail(change, name):
-    data = common.cones(2)
+    data = cones(2)
     case = Case(data, replace(FLOW, **change))
     assert check(of("thm1").hypotheses(case), name).holds is False
     assert judge(of("thm1"), case).status == "not applicable"
 
 
 def test_one_class_is_not_enough():
-    data = common.cones(2)
+    data = cones(2)
     one = Dataset(data.X[data.y > 0], data.y[data.y > 0])
     for id in ("thm1", "lemma2", "lemma3", "lemmaC.1"):
         assert check(of(id).hypotheses(Case(one, FLOW)), "both_classes").holds is False
@@ -158,7 +160,7 @@ def test_one_class_is_not_enough():
 
 def test_the_data_of_figure_1_in_plain_words():
     data = load("orthogonal:n=500,d=20,seed=0")
-    start = common.start(data, 100)
+    start = initial_network(data, 100)
     verdict = judge(of("thm1"), Case(data, replace(FLOW, width=100), start))
     assert verdict.status == "not applicable"
     assert [one.name for one in verdict.hypotheses if one.holds is False] == ["support_spans"]
@@ -172,7 +174,7 @@ def test_the_data_of_figure_1_in_plain_words():
 
 def test_the_directions_need_no_span():
     data = load("orthogonal:n=40,d=6,seed=3")
-    start = common.start(data, 8)
+    start = initial_network(data, 8)
     case = Case(data, FLOW, start)
     run = run_of(find(FLOW, data, start=start))
     verdict = judge(of("thm1"), case, run)
@@ -220,10 +222,10 @@ def test_the_probability_is_reached_exactly_where_nothing_turns_a_neuron(width):
     verdict = judge(of("prob"), case, run)
     assert verdict.status == "confirmed", verdict.words
     for member in run.members:
-        assert common.sure_to_live(member.start, TIGHT).any() == (member.outcome != "dead")
+        assert sure_to_live(member.start, TIGHT).any() == (member.outcome != "dead")
     # The same event, from initial weights alone and many of them: here the bound is an equality.
     starts = [Network(*drawn(case.setting, TIGHT, seed)) for seed in range(1000)]
-    share = np.mean([common.sure_to_live(start, TIGHT).any() for start in starts])
+    share = np.mean([sure_to_live(start, TIGHT).any() for start in starts])
     assert share == pytest.approx(1 - 2.0**-width, abs=0.06)
 
 
@@ -330,7 +332,7 @@ def test_lemma_2_would_notice_more_directions_and_other_signs():
     wrong[-1] = 0
     spoilt = replace(said, values={**said.values, "positive_sector": wrong})
     assert one.residual(spoilt, case, None) == pytest.approx(1 / case.data.n)
-    mixed = common.flipped(case.data)  # more than one maximum, or another one
+    mixed = flipped(case.data)  # more than one maximum, or another one
     assert one.residual(said, Case(mixed, FLOW), None) > one.tolerance
     five = of("lemma1").example().data
     assert len(extremal_directions(five.X, 0.5 * five.y).positive) == 2
@@ -415,7 +417,7 @@ def test_lemma_a3_sees_sliding_neurons_and_wrong_equations(monkeypatch):
     assert any(what == "slide" for _, _, what in run.events)
     said = one.predict(case)
     assert one.residual(said, case, run) < one.tolerance
-    monkeypatch.setattr(common, "WALL", 0.0)  # as if P were the identity
+    monkeypatch.setattr(sectors_module, "ON_HYPERPLANE", 0.0)  # as if P were the identity
     projected = one.residual(said, case, run)
     assert projected is None or projected > 10 * one.tolerance
     monkeypatch.undo()
@@ -427,10 +429,10 @@ def test_the_integration_of_lemma_a3_is_the_end_of_eulers_steps():
     """Their distance falls in proportion to their size."""
     one, case = of("lemma3"), of("lemma3").example()
     begin = one.ideal(one.predict(case), case).moments[2].network
-    end = carried(case, begin, 0.5)
+    end = integrated(case, begin, 0.5)
     apart = []
     for steps in (50, 100):
-        W, a = begin
+        W, a = begin.W, begin.a
         for _ in range(steps):
             dW, da = velocity(case, Network(W, a))
             W, a = W + 0.5 * dW / steps, a + 0.5 * da / steps
@@ -472,7 +474,7 @@ def test_lemma_c1_would_notice_another_network():
 
 @pytest.mark.parametrize(("width", "holds"), [(1, False), (2, True)])
 def test_lemma_c1_needs_two_neurons(width, holds):
-    case = Case(common.cones(2), replace(FLOW, width=width))
+    case = Case(cones(2), replace(FLOW, width=width))
     assert check(of("lemmaC.1").hypotheses(case), "two_neurons").holds is holds
 
 
@@ -486,7 +488,7 @@ def test_pieces_that_take_too_many_steps_are_left_out(monkeypatch):
 def test_general_position_of_many_points_is_left_to_check():
     case = Case(load("linear:n=100,d=4,seed=0"), FLOW)
     found = check(of("lemmaA.3").hypotheses(case), "general_position")
-    assert found.holds is None and found.note.startswith("not looked at: there are 3,921,225 ")
+    assert found.holds is None and found.note.startswith("not checked: there are 3,921,225 ")
 
 
 def test_what_holds_has_no_negative_slack():

@@ -42,7 +42,7 @@ def check(number, case, name, run=None):
 def sgd(case, epochs, rng, lr=None):
     """Plain SGD, one example at a time without replacement; every update is recorded."""
     X, y, alpha, lr = case.data.X, case.data.y, case.alpha, lr or case.setting.lr
-    W, a = case.start
+    W, a = case.start.W, case.start.a
     moments = [moment(case, 0, Network(W, a))]
     for _ in range(epochs):
         for i in rng.permutation(len(y)):

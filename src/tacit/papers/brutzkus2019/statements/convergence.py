@@ -107,7 +107,7 @@ def _negative_neurons_of_xor() -> Evidence:
     assert case.start is not None
     ones, eta = np.ones(4), case.setting.lr
     path = descend(case.start, XOR_KINDS, XOR_LABELS, ones, eta, 2000)
-    sums = [np.maximum(W[a < 0] @ PATTERNS[0], 0).sum() for W, a in path]
+    sums = [np.maximum(net.W[net.a < 0] @ PATTERNS[0], 0).sum() for net in path]
     most = float(max(sums)) / (50 * eta)
     words = f"On a run with k = 50, R⁺(1) + R⁻(1) reaches {most:.2f} kη."
     return Evidence("corrected" if 1 < most <= 2 else "printed", words)
@@ -117,9 +117,9 @@ def _aside_of_xord() -> Evidence:
     case = xord_case(120, 1 / 410, seed=0)
     assert case.start is not None
     goals, eta = np.array([8.0, 1.0]), case.setting.lr
-    W, a = descend(case.start, DIVERSE, DIVERSE_LABELS, goals, eta, 1)[-1]
-    mine = (a > 0) & (nearest_patterns(W) % 2 == 0)
-    most = float(np.abs(W[mine] @ PATTERNS[1]).sum()) / (eta * mine.sum())
+    last = descend(case.start, DIVERSE, DIVERSE_LABELS, goals, eta, 1)[-1]
+    mine = (last.a > 0) & (nearest_patterns(last.W) % 2 == 0)
+    most = float(np.abs(last.W[mine] @ PATTERNS[1]).sum()) / (eta * mine.sum())
     words = f"After one iteration with k = 120, S⁻ is {most:.2f} |W⁺(1) ∪ W⁺(3)| η."
     return Evidence("corrected" if 1 < most <= 2 else "printed", words)
 

@@ -18,7 +18,7 @@ def descend(
     """
     path = [start]
     for _ in range(steps):
-        W, a = path[-1]
+        W, a = path[-1].W, path[-1].a
         z = W @ PATTERNS.T
         update = np.zeros_like(W)
         active = labels * outputs_by_kind(path[-1], kinds) < goals

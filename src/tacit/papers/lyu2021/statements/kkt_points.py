@@ -41,7 +41,7 @@ def kkt_direction(case: Case, run: Run | None, place: str) -> Check:
         return undecided(name, place, "not looked at: the first layer only is trained")
     if not spoken_of(case) or not run.end.W.any():
         return undecided(name, place, "there is no such network")
-    found = two_layer_kkt(*run.end, case.data.X, case.data.y, case.alpha, boundary=KKT)
+    found = two_layer_kkt(run.end.W, run.end.a, case.data.X, case.data.y, case.alpha, boundary=KKT)
     if found.feasibility > 0:
         return Check(name, False, -found.feasibility, place, "it does not fit every label")
     residual = max(found.stationarity, found.complementarity)
@@ -195,7 +195,7 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
     theta = np.column_stack([network.W, network.a])[order]
     theta = theta / (np.linalg.norm(theta) or 1.0)
     return np.array(
-        [np.linalg.norm(theta - np.column_stack([W, a])) for W, a in three_directions(w)]
+        [np.linalg.norm(theta - np.column_stack([n.W, n.a])) for n in three_directions(w)]
     )
 
 

@@ -128,7 +128,7 @@ class ExampleI11(Theorem):
         """KKT residual of the network, and relative differences of the two margins: the network's
         own, and that of the convex program."""
         net, data = printed_network(case.alpha), case.data
-        kkt = two_layer_kkt(*net, data.X, data.y, case.alpha)
+        kkt = two_layer_kkt(net.W, net.a, data.X, data.y, case.alpha)
         own = (data.y * unit_outputs(net, data.X, case.alpha)).min() / prediction.values["margin"]
         low, high = (m / prediction.values["best"] for m in optimum(data, case.alpha).margin)
         parts = kkt.stationarity, kkt.complementarity, kkt.feasibility

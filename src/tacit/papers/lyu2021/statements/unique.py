@@ -137,8 +137,8 @@ def steps_back(run: Run, case: Case) -> np.ndarray:
     lengths = np.linalg.norm(X, axis=1)
     found = []
     for one, other in zip(run.moments, run.moments[1:], strict=False):
-        (W, a), (V, b) = one.network, other.network
-        sign = np.where(a * b > 0, np.sign(a), 0.0)
+        W, V, a = one.network.W, other.network.W, one.network.a
+        sign = np.where(a * other.network.a > 0, np.sign(a), 0.0)
         sizes = np.maximum(np.linalg.norm(V, axis=1), np.linalg.norm(W, axis=1))
         back = -sign[:, None] * y * ((V - W) @ X.T)
         found.append((back / np.maximum(sizes[:, None] * lengths, 1e-300)).max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.numerics.least_squares import nnls
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
 from tacit.papers.phuong2021.statements.thm1 import (
     UNTOLD,
     end_of,
@@ -38,12 +38,12 @@ class Corollary1(Theorem):
     invariances = frozenset({"order", "scale", "rotation"})
 
     def example(self) -> Case:
-        data = common.cones(2)
-        return Case(data, common.FLOW, common.start(data))
+        data = cones(2)
+        return Case(data, FLOW, initial_network(data))
 
     def counterexample(self) -> tuple[Case, str]:
-        data = common.cones(2)
-        case = Case(data, common.FLOW, common.start(data, size=2.0))
+        data = cones(2)
+        case = Case(data, FLOW, initial_network(data, size=2.0))
         return case, "small_start"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
@@ -63,8 +63,7 @@ class Corollary1(Theorem):
         if run is None or run.outcome in UNTOLD:
             return None
         points = probes(case.data.X)
-        W, a = end_of(run)
-        f = np.maximum(points @ W.T, 0.0) @ a
+        f = end_of(run).outputs(points)
         plus, minus = prediction.values["w_plus"], prediction.values["w_minus"]
         two = np.column_stack([np.maximum(points @ plus, 0), -np.maximum(points @ minus, 0)])
         _, off = nnls(two, f)
@@ -72,7 +71,7 @@ class Corollary1(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         plus, minus = prediction.values["w_plus"], prediction.values["w_minus"]
-        return common.still(limit_network(case, plus, minus))
+        return run_through(limit_network(case, plus, minus))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         return f"The network's function is {residual:.1e} (relative) from u·ρ(w₊·x) − z·ρ(w₋·x)."

@@ -11,7 +11,9 @@ from scipy.special import expit
 
 from tacit.geometry.position import MOST_SUBSETS
 from tacit.models.losses import Exponential
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
+from tacit.papers.phuong2021.statements.hypotheses import network_and_rule
+from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_of, pulls, sectors
 from tacit.theorems.shared_hypotheses import (
     balanced,
     both_layers,
@@ -28,33 +30,32 @@ from tacit.theorems.theorem import (
     Erratum,
     Evidence,
     Moment,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Network
 
 LATEST = 6.0
 """log t up to which the equations are integrated; later on nothing but the scale changes."""
 MOST = 16
 """Pieces of a path that are integrated, spread over it."""
 MOST_STEPS, MOST_OPERATIONS = 3000, 1e9
-"""Of all pieces together: velocities that are computed, and multiplications in them."""
+"""Velocities that are computed for all pieces together, and multiplications in them."""
 
 
 FEW_SUBSETS = 300_000
-"""Of min(n, d) points, that are looked at for general position."""
+"""Subsets of min(n, d) points up to which general position is checked here."""
 
 
 class _TooLong(Exception):
-    """A piece takes more than its share."""
+    """The integration of a piece takes more than its share of steps."""
 
 
 def _footnote() -> Evidence:
     """Footnote 4 for k = d + 2."""
-    points = np.vstack([np.zeros(2), common.cones(2).X[:3]])
+    points = np.vstack([np.zeros(2), cones(2).X[:3]])
     flat = int(np.linalg.matrix_rank(points[1:] - points[0]))
     words = (
         f"Four points of the plane (0 is one) lie on a {flat}-dimensional plane, k − 2 = 2, as any "
@@ -69,18 +70,21 @@ class LemmaA3(Theorem):
         a_k' = −Σ ℓ_i' ρ(w_k·x_i),   (45)
         w_k' = −Σ ℓ_i' 1{w_k·x_i > 0} a_k P_k x_i,   (46)
 
-    where P_k projects onto the walls w·x_i = 0 that w_k is in.
+    where P_k projects onto the activation hyperplanes w·x_i = 0 that w_k is on.
 
     The residual integrates these equations from moments of the run to the next ones, where no
-    neuron meets a wall in between, and is the largest relative distance from what the run has. It
-    looks at 16 such pieces at most, spread over the path, and leaves out those that take too many
-    steps, so that it takes a second or so on large data. Its tolerance is that of runs: a step of
-    the flow may be off by 1e-4 where the loss is small.
+    neuron meets a hyperplane in between, and is the largest relative distance from what the run
+    has. It takes 16 such pieces at most, spread over the path, and leaves out those that need too
+    many steps, so that it takes a second or so on large data. Its tolerance is that of runs: a step
+    of the flow may be off by 1e-4 where the loss is small.
     """
 
     id = "phuong2021:lemmaA.3"
     source = Source("phuong2021", "Lemma A.3")
-    summary = "Gradient flow moves a neuron along the sum of the points it sees, within its walls."
+    summary = (
+        "Gradient flow moves a neuron along the sum of the points it sees, within the activation "
+        "hyperplanes it is on."
+    )
     needs = "path"
     tolerance = 1e-3
     invariances = frozenset({"order", "rotation"})
@@ -96,7 +100,7 @@ class LemmaA3(Theorem):
     def example(self) -> Case:
         X = [[1.0, 0.3], [0.2, 1.0], [-0.8, 0.5], [0.5, -1.0], [-1.0, -0.4]]
         data = Dataset(np.array(X), np.array([1, -1, 1, 1, -1]), name="five points")
-        return Case(data, common.FLOW, common.start(data, size=1e-2))
+        return Case(data, FLOW, initial_network(data, size=1e-2))
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
@@ -107,7 +111,7 @@ class LemmaA3(Theorem):
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§2"),
-            *common.network_and_rule(case),
+            *network_and_rule(case),
             exponential_tail(case, "§2 (3)"),
             _general_position(case),
         )
@@ -115,7 +119,7 @@ class LemmaA3(Theorem):
     def predict(self, case: Case) -> Prediction:
         words = (
             "Every neuron moves along the sum of the points it sees, each weighted by how badly it "
-            "is fitted, and stays on the walls w·x_i = 0 that hold it"
+            "is fitted, and stays on the hyperplanes w·x_i = 0 that hold it"
         )
         if case.start is None:
             return Prediction(f"{words}.")
@@ -130,14 +134,14 @@ class LemmaA3(Theorem):
             return None
         operations = 3.0 * case.data.X.size * len(run.start.a)
         steps = int(min(MOST_STEPS, MOST_OPERATIONS / operations) / len(pieces))
-        found = [_off(case, one, other, steps) for one, other in pieces]
-        return max((off for off in found if off is not None), default=None)
+        distances = [_off(case, one, other, steps) for one, other in pieces]
+        return max((off for off in distances if off is not None), default=None)
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         assert case.start is not None
         first = case.start
         times = [0.0, 0.1, 0.2]
-        nets = [first] + [carried(case, first, time) for time in times[1:]]
+        nets = [first] + [integrated(case, first, time) for time in times[1:]]
         moments = [
             Moment(math.log(t) if t else -math.inf, 0.0, net)
             for t, net in zip(times, nets, strict=True)
@@ -157,7 +161,7 @@ def _general_position(case: Case) -> Check:
     n, k = case.data.n, min(case.data.n, case.data.d)
     subsets = math.comb(n, k)
     if FEW_SUBSETS < subsets <= MOST_SUBSETS:
-        note = f"not looked at: there are {subsets:,} subsets of {k} points (`tacit check` does)"
+        note = f"not checked: there are {subsets:,} subsets of {k} points (`tacit check` does)"
         return undecided(name, place, note)
     return case.data_check(name, place)
 
@@ -166,24 +170,24 @@ def velocity(
     case: Case,
     network: Network,
     signs: np.ndarray | None = None,
-    walls: common.Walls | None = None,
+    hyperplanes: Hyperplanes | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(46) and (45), for the sum of the losses; in the sectors of the network unless given."""
     X, y = case.data.X, case.data.y
     if signs is None:
-        signs = common.sectors(network.W, X)
+        signs = sectors(network.W, X)
     seen = np.where(signs > 0, network.W @ X.T, 0.0)
     q = y * (network.a @ seen)
     slope = np.exp(-q) if isinstance(case.setting.loss, Exponential) else expit(-q)
     c = slope * y  # −ℓ_i'
-    return network.a[:, None] * common.pulls(signs, X, c, walls), seen @ c
+    return network.a[:, None] * pulls(signs, X, c, hyperplanes), seen @ c
 
 
-def carried(case: Case, network: Network, time: float, steps: float = math.inf) -> Network:
-    """The network after a time, by (45) and (46) within the sectors that it is in."""
+def integrated(case: Case, network: Network, time: float, steps: float = math.inf) -> Network:
+    """The network after a time, by integrating (45) and (46) within the sectors that it is in."""
     shape, size = network.W.shape, network.W.size
-    signs = common.sectors(network.W, case.data.X)
-    walls = common.walls_of(signs, case.data.X)
+    signs = sectors(network.W, case.data.X)
+    hyperplanes = hyperplanes_of(signs, case.data.X)
     taken = 0
 
     def rhs(_: float, theta: np.ndarray) -> np.ndarray:
@@ -192,7 +196,7 @@ def carried(case: Case, network: Network, time: float, steps: float = math.inf) 
         if taken > steps:
             raise _TooLong
         moved = Network(theta[:size].reshape(shape), theta[size:])
-        return np.append(*velocity(case, moved, signs, walls))
+        return np.append(*velocity(case, moved, signs, hyperplanes))
 
     theta = np.append(network.W, network.a)
     small = 1e-12 * float(np.abs(theta).max())
@@ -203,31 +207,32 @@ def carried(case: Case, network: Network, time: float, steps: float = math.inf) 
 def _pieces(case: Case, run: Run) -> list[tuple[Moment, Moment]]:
     """Neighbouring moments between which every neuron stays in its sector."""
     busy = {time for time, _, _ in run.events}
-    found = []
+    pieces = []
     for one, other in pairwise(run.moments):
         if other.time > LATEST or other.time in busy:
             continue
-        signs = [common.sectors(moment.network.W, case.data.X) for moment in (one, other)]
+        signs = [sectors(moment.network.W, case.data.X) for moment in (one, other)]
         if (signs[0] == signs[1]).all():
-            found.append((one, other))
-    return found[:: 1 + len(found) // MOST]
+            pieces.append((one, other))
+    return pieces[:: 1 + len(pieces) // MOST]
 
 
 def _off(case: Case, one: Moment, other: Moment, steps: int) -> float | None:
+    """The relative distance of the integrated network from the run's; None if it takes too long."""
     try:
-        there = carried(case, one.network, math.exp(other.time) - math.exp(one.time), steps)
+        there = integrated(case, one.network, math.exp(other.time) - math.exp(one.time), steps)
     except _TooLong:
         return None
-    W, a = other.network
-    apart = np.hypot(np.linalg.norm(there.W - W), np.linalg.norm(there.a - a))
-    return float(apart / np.hypot(np.linalg.norm(W), np.linalg.norm(a)))
+    expected = other.network
+    apart = Network(there.W - expected.W, there.a - expected.a)
+    return apart.norm / expected.norm
 
 
 def _growth() -> Evidence:
     """One wrong neuron: a = −3, w = 3x, ‖x‖ = 1, y = 1."""
     data = Dataset(np.array([[1.0, 0.0]]), np.array([1]))
     network = Network(np.array([[3.0, 0.0]]), np.array([-3.0]))
-    da = float(velocity(Case(data, common.FLOW), network)[1][0])
+    da = float(velocity(Case(data, FLOW), network)[1][0])
     rate = 2 * da / -3.0  # of log a²
     words = (
         f"A neuron with a = −3 and w = 3x on one point of length 1 has (log a²)' = {rate:.4f}; the "
@@ -263,13 +268,13 @@ class LemmaA4(Theorem):
     )
 
     def example(self) -> Case:
-        data = common.cones(2)
-        return Case(data, common.FLOW, common.start(data))
+        data = cones(2)
+        return Case(data, FLOW, initial_network(data))
 
     def counterexample(self) -> tuple[Case, str]:
-        data = common.cones(2)
-        W, a = common.start(data)
-        return Case(data, common.FLOW, Network(W, 0.5 * a)), "balanced"
+        data = cones(2)
+        start = initial_network(data)
+        return Case(data, FLOW, Network(start.W, 0.5 * start.a)), "balanced"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         loss = case.setting.loss
@@ -299,14 +304,15 @@ class LemmaA4(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         assert case.start is not None
-        W, a = case.start
-        return common.still(case.start, Network(3 * W, 3 * a), Network(0.1 * W, 0.1 * a))
+        W, a = case.start.W, case.start.a
+        return run_through(case.start, Network(3 * W, 3 * a), Network(0.1 * W, 0.1 * a))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         return f"Along the path a and ±‖w‖ of a neuron differ by at most {residual:.1e}, relative."
 
 
 def _imbalance(network: Network, signs: np.ndarray) -> float:
+    """The largest |a_k − sign·‖w_k‖|, relative to the size of the neuron."""
     off = np.abs(network.a - signs * np.linalg.norm(network.W, axis=1))
     sizes = neuron_sizes(network)
     return float(np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0).max())

@@ -8,8 +8,20 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.numerics.extremal_directions import extremal_directions, lemma_2
-from tacit.papers.phuong2021.statements import _common as common
-from tacit.papers.phuong2021.statements._common import WALL
+from tacit.papers.phuong2021.statements.examples import (
+    FLOW,
+    cones,
+    flipped,
+    initial_network,
+    run_through,
+)
+from tacit.papers.phuong2021.statements.hypotheses import (
+    both_classes,
+    network_and_rule,
+    orthogonally_separable,
+)
+from tacit.papers.phuong2021.statements.max_margin_vectors import unit
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, pulls, sectors
 from tacit.theorems.shared_hypotheses import (
     balanced,
     by_slack,
@@ -20,8 +32,8 @@ from tacit.theorems.shared_hypotheses import (
     two_classes,
     undecided,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Dataset
+from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.values import Check, Dataset, Network
 from tacit.values.text import count
 
 HALF = 0.5
@@ -32,7 +44,7 @@ ALIGNED = 0.1
 """Ours: a neuron has turned when it is that near (in rad) to ±g(w), as extremal directions are."""
 
 MOST_ENTRIES = 10**6
-"""Of X, up to which the sectors are searched for."""
+"""Entries of X up to which the sectors are searched for."""
 
 
 class Lemma2(Theorem):
@@ -60,36 +72,37 @@ class Lemma2(Theorem):
     tolerance = 1e-7
 
     def example(self) -> Case:
-        return Case(common.cones(3), common.FLOW)
+        return Case(cones(3), FLOW)
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(common.flipped(common.cones(3)), common.FLOW), "orthogonally_separable"
+        return Case(flipped(cones(3)), FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            common.both_classes(case, "§2"),
+            both_classes(case, "§2"),
             relu(case, "§2 (2)"),
-            common.orthogonally_separable(case),
+            orthogonally_separable(case),
         )
 
     def predict(self, case: Case) -> Prediction:
         X, y = case.data.X, case.data.y
-        found = lemma_2(X, y)
-        assert found is not None, "the data is orthogonally separable"
-        means = [common.unit(X[y == label].sum(axis=0)) for label in (1, -1)]
-        zeros = int((found[0] == 0).sum() + (found[1] == 0).sum())
+        two = lemma_2(X, y)
+        assert two is not None, "the data is orthogonally separable"
+        means = [unit(X[y == label].sum(axis=0)) for label in (1, -1)]
+        zeros = int((two[0] == 0).sum() + (two[1] == 0).sum())
         many = [count(int((y == label).sum()), "point") for label in (1, -1)]
         words = (
             f"Near zero, neurons with a > 0 turn to the mean of the positive class ({many[0]}), "
             f"those with a < 0 to that of the negative class ({many[1]}), "
-            f"{_degrees(*means):.0f}° apart; {count(zeros, 'point')} will lie in their walls."
+            f"{_degrees(*means):.0f}° apart, on the activation hyperplanes of "
+            f"{count(zeros, 'point')}."
         )
-        values = {"positive_sector": found[0], "negative_sector": found[1]}
+        values = {"positive_sector": two[0], "negative_sector": two[1]}
         return Prediction(words, values, ((1, means[0]), (-1, means[1])))
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
-        found = extremal_directions(case.data.X, HALF * case.data.y)
-        sides = (found.positive, found.negative)
+        extremal = extremal_directions(case.data.X, HALF * case.data.y)
+        sides = (extremal.positive, extremal.negative)
         off = 0.0
         for items, key, (_, direction) in zip(
             sides, ("positive_sector", "negative_sector"), prediction.directions, strict=True
@@ -136,16 +149,16 @@ class Lemma1(Theorem):
     def example(self) -> Case:
         X = [[1.0, 0.3], [0.2, 1.0], [-0.8, 0.5], [0.5, -1.0], [-1.0, -0.4]]
         data = Dataset(np.array(X), np.array([1, -1, 1, 1, -1]), name="five points")
-        return Case(data, common.FLOW.replace(init="balanced:1e-12"))
+        return Case(data, FLOW.replace(init="balanced:1e-12"))
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        return Case(case.data, case.setting, common.start(case.data, size=2.0)), "small_start"
+        return Case(case.data, case.setting, initial_network(case.data, size=2.0)), "small_start"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§2"),
-            *common.network_and_rule(case),
+            *network_and_rule(case),
             logistic(case, "§2 (3)"),
             balanced(case, "§2"),
             small_start(case, "Lemma 1"),
@@ -176,10 +189,10 @@ class Lemma1(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         X, y = case.data.X, case.data.y
-        found = extremal_directions(X, HALF * y)
-        W = np.array([item.direction for item in found.items])
-        a = np.array([float(item.sign) for item in found.items])
-        return common.still(Network(W, a))
+        extremal = extremal_directions(X, HALF * y)
+        W = np.array([item.direction for item in extremal.items])
+        a = np.array([float(item.sign) for item in extremal.items])
+        return run_through(Network(W, a))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         if residual > 0:
@@ -189,7 +202,7 @@ class Lemma1(Theorem):
     @staticmethod
     def _sorted(prediction: Prediction, case: Case, network: Network) -> np.ndarray:
         """m flags: neurons that meet one of the three conditions."""
-        mine = common.sectors(network.W, case.data.X)
+        mine = sectors(network.W, case.data.X)
         done = np.asarray((mine <= 0).all(axis=1))
         for key, sign in (("positive", 1), ("negative", -1)):
             for sector in prediction.values[key]:
@@ -214,7 +227,7 @@ def has_turned(case: Case, run: Run | None) -> Check:
     angle = float(np.where(np.array(free) > 1, turned, 0.0).max(initial=0.0))
     note = (
         f"when the outputs grow, a neuron is up to {angle:.2g} rad from where it turns to; up to "
-        f"{ALIGNED:g} we call the initial weights small enough, beyond nobody knows"
+        f"{ALIGNED:g} we call the initial weights small enough, beyond it is not known"
     )
     return Check(name, True if angle <= ALIGNED else None, ALIGNED - angle, place, note)
 
@@ -224,8 +237,8 @@ def almost_all_data(case: Case, run: Run | None) -> Check:
 
     G must be flat nowhere where a point is seen: not on one ray (the slack is the smallest
     ‖Σ y_i x_i‖/Σ‖x_i‖ over its points), nor where a neuron of the run is. And neurons must be drawn
-    into the walls of the extremal sectors: those of points that are orthogonal to all that a sector
-    sees are approached for ever.
+    onto the activation hyperplanes of the extremal sectors: those of points that are orthogonal to
+    all that a sector sees are approached for ever.
     """
     name, place = "almost_all_data", "Lemma 1, almost all data"
     lengths = np.linalg.norm(case.data.X, axis=1)
@@ -236,29 +249,30 @@ def almost_all_data(case: Case, run: Run | None) -> Check:
     sums = np.bincount(ray.ravel(), lengths[rows] * case.data.y[rows])
     slack = float((np.abs(sums) / np.bincount(ray.ravel(), lengths[rows])).min(initial=1.0))
     end = None if run is None else _end_of_the_early_phase(case, run)
-    if end is not None and slack > WALL:
+    if end is not None and slack > ON_HYPERPLANE:
         signs, _, moves = _pulled(case, end)
         stuck = int(((signs > 0).any(axis=1) & ~moves).sum())
         if stuck:
             note = f"{count(stuck, 'neuron')} with points in sight whose pulls cancel"
             return undecided(name, place, note)
-    if slack > WALL and _has_loose_wall(case):
-        note = "a point is orthogonal to the pull of an extremal sector, whose wall it is"
+    if slack > ON_HYPERPLANE and _has_loose_hyperplane(case):
+        note = "an extremal sector is on the hyperplane of a point that is orthogonal to its pull"
         return undecided(name, place, note)
-    note = "" if slack > WALL else "points on one ray with different labels cancel each other"
-    return by_slack(name, slack - WALL, place, note)
+    slack -= ON_HYPERPLANE
+    note = "" if slack > 0 else "points on one ray with different labels cancel each other"
+    return by_slack(name, slack, place, note)
 
 
-def _has_loose_wall(case: Case) -> bool:
-    """Some extremal sector has a wall that nothing draws a neuron into."""
+def _has_loose_hyperplane(case: Case) -> bool:
+    """Whether some extremal sector is on a hyperplane that nothing draws a neuron onto."""
     X, y = case.data.X, case.data.y
     if not case.data.binary or X.size > MOST_ENTRIES:
         return False
     lengths = np.linalg.norm(X, axis=1)
     for sector in np.vstack(all_sectors(case.data)[:2]):
-        wall = (sector == 0) & (lengths > 0)
+        on = (sector == 0) & (lengths > 0)
         g = ((sector > 0) * y) @ X
-        if (np.abs(X[wall] @ g) <= WALL * lengths[wall] * np.linalg.norm(g)).any():
+        if (np.abs(X[on] @ g) <= ON_HYPERPLANE * lengths[on] * np.linalg.norm(g)).any():
             return True
     return False
 
@@ -267,8 +281,7 @@ def _end_of_the_early_phase(case: Case, run: Run) -> Network | None:
     """The last network with small outputs."""
     end = None
     for moment in run.moments:
-        W, a = moment.network
-        if np.abs(np.maximum(W @ case.data.X.T, 0.0).T @ a).max() > NEAR_ZERO:
+        if np.abs(moment.network.outputs(case.data.X)).max() > NEAR_ZERO:
             break
         end = moment.network
     return end
@@ -277,8 +290,8 @@ def _end_of_the_early_phase(case: Case, run: Run) -> Network | None:
 def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sectors, pulls g(w) and which of these are not 0."""
     X = case.data.X
-    signs = common.sectors(network.W, X)
-    g = common.pulls(signs, X, HALF * case.data.y)
+    signs = sectors(network.W, X)
+    g = pulls(signs, X, HALF * case.data.y)
     least = 1e-12 * HALF * float(np.linalg.norm(X, axis=1).sum())
     return signs, g, np.linalg.norm(g, axis=1) > least
 
@@ -286,9 +299,9 @@ def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.nd
 @lru_cache(maxsize=16)
 def all_sectors(data: Dataset) -> tuple[np.ndarray, np.ndarray, bool]:
     """The positive and the negative extremal sectors as rows, and whether these are all."""
-    found = lemma_2(data.X, data.y)
-    if found is not None:
-        return found[0][None], found[1][None], True
+    two = lemma_2(data.X, data.y)
+    if two is not None:
+        return two[0][None], two[1][None], True
     extremal = extremal_directions(data.X, HALF * data.y)
     none = np.zeros((0, data.n), dtype=np.int8)
     sides = [

@@ -49,13 +49,13 @@ def _orthants() -> Evidence:
     """Points of one orthant, in any coordinates, have ⟨H, XXᵀ⟩ = Σ_j x_jᵀHx_j ≥ 0 (x_j columns)."""
     gram = pentagon() @ pentagon().T
     acute, product = float(gram.min()), float((horn() * gram).sum())
-    found = acute > 0 and product < -1e-9
+    counterexample = acute > 0 and product < -1e-9
     words = (
         f"Five points of R³ have pairwise inner products ≥ {acute:.3f}, and with their negatives "
         f"are orthogonally separable; ⟨Horn's matrix, their Gram matrix⟩ = {product:.3f} < 0 shows "
         "that no rotation puts them into one orthant."
     )
-    return Evidence("corrected" if found else "printed", words)
+    return Evidence("corrected" if counterexample else "printed", words)
 
 
 def _loss() -> Evidence:

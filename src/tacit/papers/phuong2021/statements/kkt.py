@@ -6,31 +6,33 @@ import numpy as np
 
 from tacit.certificates import two_layer_kkt
 from tacit.numerics.class_margin import class_margin
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped
+from tacit.papers.phuong2021.statements.hypotheses import both_classes, orthogonally_separable
+from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
 from tacit.theorems.shared_hypotheses import both_layers, by_slack, relu, two_layer
 from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check
+from tacit.values import Check, Network
 
 
 def _signs() -> Evidence:
-    data = common.cones(3)
-    _, minus = common.max_margin_vectors(data)
+    data = cones(3)
+    _, minus = max_margin_vectors(data)
     products = (data.y * (data.X @ minus))[data.y < 0]
-    found = float(products.max())
+    largest = float(products.max())
     words = (
-        f"On ten points in R³ y_i w₋·x_i is at most {found:.3g} for the negative points, and "
-        f"w₋·x_i at least {float(-products.max()):.3g}."
+        f"On ten points in R³ y_i w₋·x_i is at most {largest:.3g} for the negative points, and "
+        f"w₋·x_i at least {-largest:.3g}."
     )
-    return Evidence("corrected" if found < 0 else "printed", words)
+    return Evidence("corrected" if largest < 0 else "printed", words)
 
 
 class LemmaC1(Theorem):
@@ -62,20 +64,20 @@ class LemmaC1(Theorem):
     )
 
     def example(self) -> Case:
-        return Case(common.cones(3), common.FLOW)
+        return Case(cones(3), FLOW)
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(common.flipped(common.cones(3)), common.FLOW), "orthogonally_separable"
+        return Case(flipped(cones(3)), FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         width = case.setting.width
         return (
-            common.both_classes(case, "Lemma C.1"),
+            both_classes(case, "Lemma C.1"),
             two_layer(case, "§2 (2)"),
             relu(case, "§2 (2)"),
             both_layers(case, "(77)"),
             by_slack("two_neurons", width - 2, "Lemma C.1", f"the width is {width}"),
-            common.orthogonally_separable(case),
+            orthogonally_separable(case),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -83,29 +85,27 @@ class LemmaC1(Theorem):
         W, a = np.zeros((width, case.data.d)), np.zeros(width)
         multipliers = np.zeros(case.data.n)
         for label in (1, -1):
-            found = class_margin(X, y, label)
-            assert found.w is not None
-            length = float(np.linalg.norm(found.w))
+            separator = class_margin(X, y, label)
+            assert separator.w is not None
+            length = float(np.linalg.norm(separator.w))
             rows = np.arange(width) % 2 == (label < 0)
             share = 1.0 + np.arange(rows.sum())
             share *= length**-0.5 / np.linalg.norm(share)
-            W[rows], a[rows] = np.outer(share, found.w), label * length * share  # (75), (76)
-            lam = found.multipliers  # along w; α is a multiple of it
+            W[rows], a[rows] = np.outer(share, separator.w), label * length * share  # (75), (76)
+            lam = separator.multipliers  # along w; α is a multiple of it
             multipliers += lam / np.linalg.norm(lam @ X)  # α_i/‖w‖ (89)
-        q = y * (np.maximum(X @ W.T, 0.0) @ a)
-        size = float((W**2).sum() + (a**2).sum())
-        words = (
-            f"The network of w₊ and w₋ is a KKT point with the margin {1 / size:.4g} of ‖θ‖² = 1."
-        )
+        network = Network(W, a)
+        q, margin = network.margins(X, y), 1 / network.norm**2
+        words = f"The network of w₊ and w₋ is a KKT point with the margin {margin:.4g} of ‖θ‖² = 1."
         values = {"W": W, "a": a, "multipliers": multipliers, "smallest_q": float(q.min())}
-        return Prediction(words, values | {"margin": 1 / size})
+        return Prediction(words, values | {"margin": margin})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
         X, y = case.data.X, case.data.y
         said = prediction.values
         network = Network(said["W"], said["a"])
-        found = two_layer_kkt(network.W, network.a, X, y, 0.0)
-        certificate = max(found.stationarity, found.complementarity, found.feasibility)
+        kkt = two_layer_kkt(network.W, network.a, X, y, 0.0)
+        certificate = max(kkt.stationarity, kkt.complementarity, kkt.feasibility)
         return max(certificate, _off(network, X, y, said["multipliers"]))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
@@ -114,12 +114,12 @@ class LemmaC1(Theorem):
 
 def _off(network: Network, X: np.ndarray, y: np.ndarray, multipliers: np.ndarray) -> float:
     """The largest violation of the conditions of the proof, relative to ‖θ‖ or to 1."""
-    W, a = network
-    seen = W @ X.T > common.WALL * np.linalg.norm(W, axis=1)[:, None]
+    W, a = network.W, network.a
+    seen = W @ X.T > ON_HYPERPLANE * np.linalg.norm(W, axis=1)[:, None]
     c = multipliers * y
     dW, da = a[:, None] * ((seen * c) @ X), np.maximum(W @ X.T, 0.0) @ c  # (90)
     apart = np.hypot(np.linalg.norm(dW - W), np.linalg.norm(da - a))
-    stationarity = apart / np.hypot(np.linalg.norm(W), np.linalg.norm(a))
-    q = y * (np.maximum(X @ W.T, 0.0) @ a)
+    stationarity = apart / network.norm
+    q = network.margins(X, y)
     slackness = float(multipliers @ np.abs(q - 1)) / float(multipliers.sum())
     return float(max(stationarity, slackness, 1 - q.min()))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import FLOW, cones
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
 from tacit.theorems.shared_hypotheses import by_slack, relu, two_classes
 from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
 from tacit.values import Check
 from tacit.values.text import count
 
 PROBES = 30
-"""Directions w, of which every other one lies in a wall, each with a v."""
+"""Directions w, each with a v; every other w is on an activation hyperplane."""
 SHARES = (0.0, 1e-3, 0.3, 1.0)
-"""Of ε_max, at which both sides are compared."""
+"""Shares of ε_max at which both sides are compared."""
 
 
 class LemmaA2(Theorem):
@@ -25,23 +26,23 @@ class LemmaA2(Theorem):
     ε_max is half of the ε at which the first w·x_i ≠ 0 changes its sign (40).
 
     The residual is the largest difference of the sides, relative to Σ‖x_i‖/2, over random w (some
-    of them in walls) and v; the left side is computed from the definition (12).
+    of them on hyperplanes) and v; the left side is computed from the definition (12).
     """
 
     id = "phuong2021:lemmaA.2"
     source = Source("phuong2021", "Lemma A.2")
     summary = (
         "How fast a small neuron grows changes linearly along a straight line of directions, until "
-        "the line meets a point's wall."
+        "the line meets the activation hyperplane of a point."
     )
     needs = "data"
     tolerance = 1e-12
 
     def example(self) -> Case:
-        return Case(common.cones(3), common.FLOW)
+        return Case(cones(3), FLOW)
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(common.cones(3), common.FLOW.replace(activation="leaky:0.5")), "relu"
+        return Case(cones(3), FLOW.replace(activation="leaky:0.5")), "relu"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         many = int(case.data.X.any(axis=1).sum())
@@ -94,13 +95,13 @@ def right_side(X: np.ndarray, c: np.ndarray, w: np.ndarray, v: np.ndarray, step:
 def longest(X: np.ndarray, w: np.ndarray, v: np.ndarray) -> float:
     """ε_max (40); 1 where no sign ever changes."""
     here, rate = X @ w, X @ v
-    free = np.abs(here) <= common.WALL * _lengths(X)
+    free = np.abs(here) <= ON_HYPERPLANE * _lengths(X)
     meets = ~free & (here * rate < 0)
     return float(0.5 * (-here[meets] / rate[meets]).min()) if meets.any() else 1.0
 
 
 def _lines(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors w, every other one in a wall, and any v: both are random sums of points."""
+    """Unit vectors w, every other one on a hyperplane, and any v: random sums of points."""
     weights = np.random.default_rng(0).normal(size=(2, PROBES, len(X)))
     w, v = weights @ X / np.sqrt(len(X))
     if X.shape[1] > 1:

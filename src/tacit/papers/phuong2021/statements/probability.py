@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tacit.models.initialisations import Balanced, BalancedGaussian
 from tacit.numerics.confidence import share_interval
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped
+from tacit.papers.phuong2021.statements.hypotheses import (
+    both_classes,
+    network_and_rule,
+    orthogonally_separable,
+)
 from tacit.papers.phuong2021.statements.thm1 import UNTOLD
 from tacit.theorems.shared_hypotheses import balanced, logistic, small_start, yes_or_no
 from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
@@ -32,22 +35,22 @@ class Probability(Theorem):
     tolerance = 0.0
 
     def example(self) -> Case:
-        return Case(common.cones(2), replace(common.FLOW, width=2))
+        return Case(cones(2), FLOW.replace(width=2))
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(common.flipped(common.cones(2)), common.FLOW), "orthogonally_separable"
+        return Case(flipped(cones(2)), FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         init = case.setting.initialisation
         drawn = isinstance(init, Balanced | BalancedGaussian)
         return (
-            common.both_classes(case, "§2"),
-            *common.network_and_rule(case),
+            both_classes(case, "§2"),
+            *network_and_rule(case),
             logistic(case, "§2 (3)"),
             balanced(case, "§2"),
             yes_or_no("random_directions", drawn, "§2", f"the initialisation is {init}"),
             small_start(case, "Theorem 1"),
-            common.orthogonally_separable(case),
+            orthogonally_separable(case),
         )
 
     def predict(self, case: Case) -> Prediction:

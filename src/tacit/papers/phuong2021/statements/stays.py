@@ -5,21 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.numerics.extremal_directions import lemma_2
-from tacit.papers.phuong2021.statements import _common as common
+from tacit.papers.phuong2021.statements.examples import (
+    FLOW,
+    cones,
+    flipped,
+    initial_network,
+    run_through,
+)
+from tacit.papers.phuong2021.statements.hypotheses import (
+    both_classes,
+    network_and_rule,
+    orthogonally_separable,
+)
+from tacit.papers.phuong2021.statements.max_margin_vectors import unit
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines, sectors
 from tacit.theorems.shared_hypotheses import balanced, logistic
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.values import Check, Dataset, Network
 from tacit.values.text import count
 
 
-def setting(case: Case) -> tuple[Check, ...]:
-    """What the two proofs use of the setting of Theorem 1: the size and the span are not in it."""
+def setting_of_the_proofs(case: Case) -> tuple[Check, ...]:
+    """What the two proofs use of the setting of Theorem 1: neither the size nor the span."""
     return (
-        common.both_classes(case, "§2"),
-        *common.network_and_rule(case),
+        both_classes(case, "§2"),
+        *network_and_rule(case),
         logistic(case, "§2 (3)"),
         balanced(case, "§2; Lemma A.4"),
-        common.orthogonally_separable(case),
+        orthogonally_separable(case),
     )
 
 
@@ -41,27 +54,27 @@ class Lemma3(Theorem):
     source = Source("phuong2021", "Lemma 3")
     summary = "Once a neuron sees its class and nothing else, it does so for ever."
     needs = "path"
-    tolerance = common.WALL
+    tolerance = ON_HYPERPLANE
     invariances = frozenset({"order", "scale", "rotation"})
 
     def example(self) -> Case:
-        data = common.cones(2)
-        return Case(data, common.FLOW, common.start(data))
+        data = cones(2)
+        return Case(data, FLOW, initial_network(data))
 
     def counterexample(self) -> tuple[Case, str]:
-        data = common.flipped(common.cones(2))
-        return Case(data, common.FLOW, common.start(data)), "orthogonally_separable"
+        data = flipped(cones(2))
+        return Case(data, FLOW, initial_network(data)), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return setting(case)
+        return setting_of_the_proofs(case)
 
     def predict(self, case: Case) -> Prediction:
-        found = lemma_2(case.data.X, case.data.y)
-        assert found is not None, "the data is orthogonally separable"
+        two = lemma_2(case.data.X, case.data.y)
+        assert two is not None, "the data is orthogonally separable"
         words = "Neurons that see exactly the points of the class of their sign go on doing so"
-        values: dict[str, object] = {"positive_sector": found[0], "negative_sector": found[1]}
+        values: dict[str, object] = {"positive_sector": two[0], "negative_sector": two[1]}
         if case.start is not None:
-            inside = int(_inside(case.start, case, found[0], found[1]).sum())
+            inside = int(_inside(case.start, case, *two).sum())
             values["inside_at_start"] = inside
             words += f"; {inside} of {len(case.start.a)} do from the start"
         return Prediction(f"{words}.", values)
@@ -73,7 +86,7 @@ class Lemma3(Theorem):
         been = np.zeros(len(run.start.a), dtype=bool)
         worst = 0.0
         for network in _networks(run):
-            cosine = common.cosines(network.W, case.data.X)
+            cosine = cosines(network.W, case.data.X)
             sector = np.where(network.a[:, None] > 0, plus, minus)
             off = np.where(sector == 0, np.abs(cosine), -sector * cosine).max(axis=1)
             worst = max(worst, float(off[been].max(initial=0.0)))
@@ -106,22 +119,22 @@ class LemmaB1(Theorem):
     invariances = frozenset({"order", "scale", "rotation"})
 
     def example(self) -> Case:
-        data = common.cones(3)
-        return Case(data, common.FLOW, common.start(data))
+        data = cones(3)
+        return Case(data, FLOW, initial_network(data))
 
     def counterexample(self) -> tuple[Case, str]:
-        data = common.cones(3)
-        W, a = common.start(data)
-        return Case(data, common.FLOW, Network(W, 0.5 * a)), "balanced"
+        data = cones(3)
+        start = initial_network(data)
+        return Case(data, FLOW, Network(start.W, 0.5 * start.a)), "balanced"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return setting(case)
+        return setting_of_the_proofs(case)
 
     def predict(self, case: Case) -> Prediction:
         words = "Neurons with a > 0 never lose a positive point from sight, a < 0 no negative one"
         if case.start is None:
             return Prediction(f"{words}.")
-        sure = common.sure_to_live(case.start, case.data)
+        sure = sure_to_live(case.start, case.data)
         many = count(int(sure.sum()), "neuron")
         words += f"; so {many} of {len(sure)} cannot die"
         return Prediction(f"{words}.", {"sure_to_live": sure})
@@ -132,7 +145,7 @@ class LemmaB1(Theorem):
         seen = np.zeros((len(run.start.a), case.data.n), dtype=bool)
         worst = 0.0
         for network in _networks(run):
-            cosine = common.cosines(network.W, case.data.X)
+            cosine = cosines(network.W, case.data.X)
             worst = max(worst, float((-cosine[seen]).max(initial=0.0)))
             seen |= (cosine > 0) & (np.outer(network.a, case.data.y) > 0)
         return worst if seen.any() else None
@@ -146,19 +159,25 @@ class LemmaB1(Theorem):
         return "No neuron lost a point of the class of its sign from sight."
 
 
+def sure_to_live(network: Network, data: Dataset) -> np.ndarray:
+    """m flags: neurons that are active on a point of their class, for ever by Lemma B.1."""
+    seen = (network.W @ data.X.T > 0) & (np.outer(network.a, data.y) > 0)
+    return seen.any(axis=1)
+
+
 def _networks(run: Run) -> list[Network]:
     return [moment.network for moment in run.moments]
 
 
 def _inside(network: Network, case: Case, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
     """m flags: neurons in the extremal sector of their sign."""
-    mine = common.sectors(network.W, case.data.X)
+    mine = sectors(network.W, case.data.X)
     return (mine == np.where(network.a[:, None] > 0, plus, minus)).all(axis=1)
 
 
 def _along_the_means(case: Case) -> Run:
     """Neurons that grow along the sum of the points of their class."""
     X, y = case.data.X, case.data.y
-    W = np.array([common.unit(X[y == label].sum(axis=0)) for label in (1, -1)] * 4)
+    W = np.array([unit(X[y == label].sum(axis=0)) for label in (1, -1)] * 4)
     a = np.array([1.0, -1.0] * 4)
-    return common.still(*(Network(size * W, size * a) for size in (1e-4, 1e-2, 1.0, 10.0)))
+    return run_through(*(Network(size * W, size * a) for size in (1e-4, 1e-2, 1.0, 10.0)))

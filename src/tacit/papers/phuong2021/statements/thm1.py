@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.papers.phuong2021.statements import _common as common
 from tacit.papers.phuong2021.statements.errata import LOSS, ORTHANTS, SPAN
+from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
+from tacit.papers.phuong2021.statements.hypotheses import (
+    both_classes,
+    network_and_rule,
+    orthogonally_separable,
+)
+from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors, unit
+from tacit.papers.phuong2021.statements.stays import sure_to_live
 from tacit.theorems.shared_hypotheses import (
     NEEDS_A_RUN,
     balanced,
@@ -18,8 +25,8 @@ from tacit.theorems.shared_hypotheses import (
     undecided,
     yes_or_no,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.values import Check, Network
 from tacit.values.text import count
 
 UNTOLD = ("undecided", "branched")
@@ -29,12 +36,12 @@ UNTOLD = ("undecided", "branched")
 def setting_of_theorem_1(case: Case, run: Run | None) -> tuple[Check, ...]:
     """All hypotheses of Theorem 1."""
     return (
-        common.both_classes(case, "§2"),
-        *common.network_and_rule(case),
+        both_classes(case, "§2"),
+        *network_and_rule(case),
         logistic(case, "§2 (3)"),
         balanced(case, "§2"),
         small_start(case, "Theorem 1"),
-        common.orthogonally_separable(case),
+        orthogonally_separable(case),
         support_spans(case),
         some_neuron_lives(case, run),
     )
@@ -64,7 +71,7 @@ def some_neuron_lives(case: Case, run: Run | None) -> Check:
     """J₊ ∪ J₋ is not empty, which has at least the probability 1 − 2^(−p)."""
     name, place = "some_neuron_lives", "Theorem 1; Lemma B.1"
     if case.start is not None:
-        sure = int(common.sure_to_live(case.start, case.data).sum())
+        sure = int(sure_to_live(case.start, case.data).sum())
         if sure:
             note = f"{count(sure, 'neuron')} of {len(case.start.a)} cannot die (Lemma B.1)"
             return by_slack(name, sure - 1, place, note)
@@ -77,9 +84,9 @@ def some_neuron_lives(case: Case, run: Run | None) -> Check:
 
 def said_of_vectors(case: Case) -> tuple[dict[str, Any], str]:
     """w₊ and w₋ as values, and in words."""
-    plus, minus = common.max_margin_vectors(case.data)
+    plus, minus = max_margin_vectors(case.data)
     lengths = float(np.linalg.norm(plus)), float(np.linalg.norm(minus))
-    cosine = float(np.clip(common.unit(plus) @ common.unit(minus), -1, 1))
+    cosine = float(np.clip(unit(plus) @ unit(minus), -1, 1))
     values = {"w_plus": plus, "w_minus": minus, "norms": np.array(lengths), "cosine": cosine}
     words = (
         f"w₊ and w₋ (margins {1 / lengths[0]:.4g} and {1 / lengths[1]:.4g}, "
@@ -92,7 +99,7 @@ def limit_network(case: Case, plus: np.ndarray, minus: np.ndarray) -> Network:
     """One network of the prediction: neurons of alternating sign and growing size."""
     sizes = 1.0 + np.arange(case.setting.width)
     first = np.arange(len(sizes)) % 2 == 0
-    W = np.where(first[:, None], common.unit(plus), common.unit(minus)) * sizes[:, None]
+    W = np.where(first[:, None], unit(plus), unit(minus)) * sizes[:, None]
     return Network(W, np.where(first, sizes, -sizes))
 
 
@@ -105,7 +112,7 @@ def end_of(run: Run) -> Network:
     if run.outcome != "partial" or len(run.moments) < 3:
         return run.end
     last = [moment.network for moment in run.moments[-3:]]
-    sizes = [math.sqrt(float((net.W**2).sum() + (net.a**2).sum())) for net in last]
+    sizes = [net.norm for net in last]
     x = np.array(sizes) ** -2.0
     weights = [np.prod(np.delete(x, i) / (np.delete(x, i) - x[i])) for i in range(3)]
     parts = list(zip(weights, last, sizes, strict=True))
@@ -121,7 +128,7 @@ def rays(network: Network, plus: np.ndarray, minus: np.ndarray) -> tuple[np.ndar
     The rays are those of (w, a) = (u w₊, u‖w₊‖) and (z w₋, −z‖w₋‖), u, z ≥ 0. (8), (9)
     """
     off, along = [], []
-    for w, sign in ((common.unit(plus), 1), (common.unit(minus), -1)):
+    for w, sign in ((unit(plus), 1), (unit(minus), -1)):
         part = np.maximum(network.W @ w + sign * network.a, 0.0) / 2
         rest = np.linalg.norm(network.W - np.outer(part, w), axis=1)
         off.append(np.hypot(rest, network.a - sign * part))
@@ -156,14 +163,14 @@ class Theorem1(Theorem):
     errata = (SPAN, ORTHANTS, LOSS)
 
     def example(self) -> Case:
-        data = common.cones(3)
-        return Case(data, common.FLOW, common.start(data))
+        data = cones(3)
+        return Case(data, FLOW, initial_network(data))
 
     def counterexample(self) -> tuple[Case, str]:
-        data = common.cones(3, n=7)
+        data = cones(3, n=7)
         kept = np.delete(np.arange(14), [0, 7])  # a support example of each class
         fewer = type(data)(data.X[kept], data.y[kept], name="cones without two of their points")
-        return Case(fewer, common.FLOW, common.start(data)), "support_spans"
+        return Case(fewer, FLOW, initial_network(data)), "support_spans"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return setting_of_theorem_1(case, run)
@@ -172,12 +179,12 @@ class Theorem1(Theorem):
         values, vectors = said_of_vectors(case)
         words = f"Neurons with a > 0 and a < 0 that survive end along {vectors}"
         if case.start is not None:
-            sure = common.sure_to_live(case.start, case.data)
+            sure = sure_to_live(case.start, case.data)
             many = [int((sure & (case.start.a * sign > 0)).sum()) for sign in (1, -1)]
             values["sure_to_live"] = np.array(many)
             words += f"; at least {many[0]} and {many[1]} survive"
         plus, minus = values["w_plus"], values["w_minus"]
-        directions = ((1, common.unit(plus)), (-1, common.unit(minus)))
+        directions = ((1, unit(plus)), (-1, unit(minus)))
         return Prediction(f"{words}.", values, directions)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -189,7 +196,7 @@ class Theorem1(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:
         plus, minus = prediction.values["w_plus"], prediction.values["w_minus"]
-        return common.still(limit_network(case, plus, minus))
+        return run_through(limit_network(case, plus, minus))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         assert run is not None

@@ -138,8 +138,7 @@ class PerfectAgreement(Theorem):
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         if not ends(run) or "w" not in prediction.values:
             return None
-        W, a = run.end
-        expected = _neurons(prediction, a)
+        W, expected = run.end.W, _neurons(prediction, run.end.a)
         return float(np.linalg.norm(W / np.linalg.norm(W) - expected / np.linalg.norm(expected)))
 
     def ideal(self, prediction: Prediction, case: Case) -> Run:

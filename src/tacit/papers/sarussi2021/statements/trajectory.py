@@ -91,4 +91,4 @@ def _sides(case: Case, network: Network) -> np.ndarray:
 def _beta(case: Case, network: Network) -> float:
     """β of the NAR the weights are in; not positive when they are in none."""
     model = TwoLayer(case.alpha, "first")
-    return nar(Snapshot(model, Logistic(), network._asdict(), case.data))
+    return nar(Snapshot(model, Logistic(), {"W": network.W, "a": network.a}, case.data))

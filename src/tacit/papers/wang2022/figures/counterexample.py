@@ -18,7 +18,7 @@ from tacit.plot import new_figure
 from tacit.plot.plane import MINUS, PLUS
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, near, probability_at_most
-from tacit.values import Dataset
+from tacit.values import Dataset, Network
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def thm2(s: Counterexample, tell: Tell) -> Exhibit:
     W = s.scale * on_circle(np.radians([180.0, s.start, -s.start]))
     a = s.scale * np.array([1.0, -1.0, -1.0])
     tell("the flow from the chosen start")
-    limit = limit_of(data, 3, s.scale, start=(W, a))
+    limit = limit_of(data, 3, s.scale, start=Network(W, a))
     ends = []
     for i in range(s.runs):
         tell(f"random start {i + 1} of {s.runs}")

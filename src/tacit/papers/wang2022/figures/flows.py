@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from tacit.flow import Limit, find
 from tacit.reproduction.artefact import Settings
-from tacit.values import Dataset, Setting
+from tacit.values import Dataset, Network, Setting
 
 DEEP = -1e5
 """log₁₀ loss to which flows are followed; what is undecided by then is reported as such."""
@@ -25,7 +23,7 @@ def limit_of(
     scale: float,
     seed: int = 0,
     log10_loss: float = DEEP,
-    start: tuple[np.ndarray, np.ndarray] | None = None,
+    start: Network | None = None,
 ) -> Limit:
     """Where gradient flow ends from balanced weights of that scale."""
     flow = Setting(rule="flow", width=width, init=f"balanced:{scale}", loss="logistic:sum")

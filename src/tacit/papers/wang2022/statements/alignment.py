@@ -8,27 +8,28 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.extremal_directions import extremal_directions
-from tacit.papers.wang2022.statements import _common as shared
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.early import DELTA
+from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_lengths
+from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.kkt import acute_pair
+from tacit.papers.wang2022.statements.outputs import runs_of_outputs, starts_of_outputs
 from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
     Moment,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Network
 
 
 def cosine(w: np.ndarray, sign: float, data: Dataset) -> float:
     """cos(w, s·g), g the gradient that the flow follows at λ̃ ∝ y."""
-    g = sign * shared.gradient(data.X, data.y.astype(float), w)
+    g = sign * flow_gradient(data.X, data.y.astype(float), w)
     size = float(np.linalg.norm(w) * np.linalg.norm(g))
     return float(w @ g) / size if size > 0 else -1.0
 
@@ -36,8 +37,8 @@ def cosine(w: np.ndarray, sign: float, data: Dataset) -> float:
 def needed_times(case: Case, run: Run | None) -> list[float] | None:
     """For every output, when its matching neurons are aligned; None when that is not known."""
     times: list[float] = []
-    for data, start in shared.starts(case, run) or []:
-        sizes = shared.gradient_sizes(data)
+    for data, start in starts_of_outputs(case, run) or []:
+        sizes = gradient_lengths(data)
         if sizes is None:
             return None
         height = early.heights(start, data)
@@ -56,12 +57,12 @@ def _never_aligned() -> Evidence:
     sizes = np.linalg.norm(G, axis=1)
     cosines = np.where(sizes > 0, (U * G).sum(axis=1) / np.where(sizes > 0, sizes, 1.0), -1.0)
     matching = bool((data.y @ np.maximum(data.X @ U.T, 0) > 0).any())
-    wall = np.array([math.sqrt(0.75), -0.5])  # orthogonal to the second point
-    along = cosine(wall, 1.0, data)
+    on = np.array([math.sqrt(0.75), -0.5])  # orthogonal to the second point
+    along = cosine(on, 1.0, data)
     words = (
         f"Two points at 60°, labels ±1: over all directions cos(u, XᵀD(u)y) is at most "
-        f"{cosines.max():.4f}; in the wall where neurons slide, the cosine with the flow's own "
-        f"gradient is {along:.4f}."
+        f"{cosines.max():.4f}; on the hyperplane along which neurons slide, the cosine with the "
+        f"flow's own gradient is {along:.4f}."
     )
     refuted = matching and cosines.max() < 1 - DELTA and along > 1 - 1e-9
     return Evidence("corrected" if refuted else "printed", words)
@@ -77,8 +78,8 @@ class Theorem1(Theorem):
 
     and T = O(log(1/δ)) (Proposition 6): T = Σ_i T_shift(1 − δ), one term of (27) for every length
     that the gradient can have. Where w·x_n = 0 the mask D_n is the one that the flow takes, which
-    makes the gradient shortest: neurons slide along walls. Here δ = 0.1, every neuron with (9) is
-    looked at up to the first moment after T, and a start is small enough when the bounds of
+    makes the gradient shortest: neurons slide along hyperplanes. Here δ = 0.1, every neuron with
+    (9) is followed up to the first moment after T, and a start is small enough when the bounds of
     Lemma 2 last until T. Runs of K ≥ 3 classes are `members`, one for each class.
     """
 
@@ -95,14 +96,14 @@ class Theorem1(Theorem):
     errata = (
         Erratum(
             "D(w) = diag(I(Xw > 0)), for any dataset",
-            "in walls that a neuron slides along, D_n in [0, 1] as the flow takes it",
+            "on hyperplanes that a neuron slides along, D_n in [0, 1] as the flow takes it",
             _never_aligned,
         ),
     )
 
     def example(self) -> Case:
         W = 1e-7 * np.array([[1.0, 0.6], [-0.3, 0.9], [0.2, -0.9], [1.0, 1.0]])
-        return Case(load("wang2022_f1"), shared.FLOW, shared.balanced(W, [1, -1, 1, -1]))
+        return Case(load("wang2022_f1"), FLOW, balanced_network(W, [1, -1, 1, -1]))
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
@@ -112,35 +113,35 @@ class Theorem1(Theorem):
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *shared.flow_checks(case, "Theorem 1"),
+            *flow_checks(case, "Theorem 1"),
             early.some_match(case, run, "(9)"),
             early.lasts("lasts_until_aligned", case, run, "Theorem 1", needed_times(case, run)),
         )
 
     def predict(self, case: Case) -> Prediction:
         values: dict[str, float] = {"cosine": 1 - DELTA}
-        found, times = shared.starts(case, None), needed_times(case, None)
-        if not found or not times:
+        starts, times = starts_of_outputs(case, None), needed_times(case, None)
+        if not starts or not times:
             words = (
                 f"Every neuron that pulls the right way reaches the cosine {1 - DELTA:g} with its "
                 "own gradient while the outputs are small."
             )
             return Prediction(words, values)
-        count = sum(int((early.heights(start, data) > 0).sum()) for data, start in found)
+        count = sum(int((early.heights(start, data) > 0).sum()) for data, start in starts)
         time = max(times)
         words = (
-            f"{count} of {len(found[0][1].a)} neurons pull the right way and reach the cosine "
+            f"{count} of {len(starts[0][1].a)} neurons pull the right way and reach the cosine "
             f"{1 - DELTA:g} with their own gradient by t = {time:.3g}."
         )
         return Prediction(words, values | {"time": time})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        found = None if run is None else shared.outputs(case.data, run)
-        if not found:
+        outputs = None if run is None else runs_of_outputs(case.data, run)
+        if not outputs:
             return None
         time = prediction.values.get("time", math.inf)
         missing, too_short = 0.0, False
-        for data, one in found:
+        for data, one in outputs:
             log_time = math.log(max(time, 1e-300))
             last = sum(moment.time <= log_time for moment in one.moments)
             too_short = too_short or one.moments[-1].time < log_time
@@ -152,8 +153,8 @@ class Theorem1(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
         assert case.start is not None
-        found = extremal_directions(case.data.X, case.data.y.astype(float))
-        best = {s: next(i.direction for i in found.items if i.sign == s) for s in (1, -1)}
+        extremal = extremal_directions(case.data.X, case.data.y.astype(float))
+        best = {s: next(i.direction for i in extremal.items if i.sign == s) for s in (1, -1)}
         size = np.linalg.norm(case.start.W, axis=1, keepdims=True)
         W = size * np.array([best[s] for s in np.sign(case.start.a).astype(int).tolist()])
         then = Moment(math.log(prediction.values["time"]), 0.0, Network(W, case.start.a))

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.data import load
 from tacit.numerics.arrangements import TooManyCells, cells, cover
 from tacit.numerics.restricted import Groups, restricted_program
-from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.hypotheses import network_checks
+from tacit.papers.wang2022.statements.outputs import binary_problems
+from tacit.papers.wang2022.statements.widest_margin import network_fits, optimum_of
 from tacit.theorems.shared_hypotheses import by_slack, two_classes, yes_or_no
 from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
-from tacit.values import Check, Dataset, Setting
+from tacit.values import Check, Dataset, Network, Setting
 from tacit.values.text import count
 
 MOST_CELLS = 200
 """Cells up to which (14) is written out."""
 
 
-def written_out(data: Dataset) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """(14) with every cell: a bound Σ‖u‖ of its value from above, its neurons, and their signs.
+class Primal(NamedTuple):
+    """A solution of (14)."""
 
-    None when there are too many cells. The bound is what the network has when scaled so that the
-    smallest margin is 1.
-    """
+    value: float
+    """Σ‖u‖, scaled so that the smallest margin is 1: a bound of the optimum from above."""
+    neurons: np.ndarray
+    signs: np.ndarray
+
+
+def written_out(data: Dataset) -> Primal | None:
+    """Solve (14) with every cell written out; None when there are too many."""
     if cover(data.n, np.linalg.matrix_rank(data.X)) > MOST_CELLS:
         return None
     try:
@@ -39,16 +46,16 @@ def written_out(data: Dataset) -> tuple[float, np.ndarray, np.ndarray] | None:
     longest = float(np.linalg.norm(data.X, axis=1).max())
     unit = math.ldexp(1.0, math.frexp(longest)[1])  # a power of two: nothing is rounded
     X = data.X / unit
-    found = restricted_program(X, data.y.astype(float), 0.0, groups, precision=1e-12)  # (14)
-    if found is None:
+    program = restricted_program(X, data.y.astype(float), 0.0, groups, precision=1e-12)  # (14)
+    if program is None:
         return None
-    q = data.y * (np.maximum(X @ found.V.T, 0) @ sign)
+    q = Network(program.V, sign).margins(X, data.y)
     if not q.min() > 0:
-        return math.inf, found.V, sign
-    V = found.V / q.min() / unit
+        return Primal(math.inf, program.V, sign)
+    V = program.V / q.min() / unit
     sizes = np.linalg.norm(V, axis=1)
     kept = sizes > 1e-6 * sizes.sum()
-    return float(sizes.sum()), V[kept], sign[kept]
+    return Primal(float(sizes.sum()), V[kept], sign[kept])
 
 
 class _Convex(Theorem):
@@ -58,20 +65,20 @@ class _Convex(Theorem):
     tolerance = 1e-6
 
     def predict(self, case: Case) -> Prediction:
-        found = shared.best(case.data)
-        if found is None:
+        best = optimum_of(case.data)
+        if best is None:
             return Prediction("The network with the widest margin solves a convex program.")
-        neurons = sum(len(problem.a) for problem in found.problems)
+        neurons = sum(len(problem.a) for problem in best.problems)
         words = (
-            f"The convex program and its dual have the value {found.upper:.6g}, so the widest "
-            f"margin is {found.margin[0]:.6g}; {count(neurons, 'neuron')} can have it."
+            f"The convex program and its dual have the value {best.upper:.6g}, so the widest "
+            f"margin is {best.margin[0]:.6g}; {count(neurons, 'neuron')} can have it."
         )
-        if found.status != "certified":
+        if best.status != "certified":
             words = (
-                f"The value of the convex program is between {found.lower:.6g} and "
-                f"{found.upper:.6g}; so is that of its dual."
+                f"The value of the convex program is between {best.lower:.6g} and "
+                f"{best.upper:.6g}; so is that of its dual."
             )
-        values = {"lower": found.lower, "upper": found.upper, "margin": found.margin[0]}
+        values = {"lower": best.lower, "upper": best.upper, "margin": best.margin[0]}
         return Prediction(words, values)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
@@ -79,11 +86,11 @@ class _Convex(Theorem):
         if "lower" not in prediction.values:
             return None
         total = 0.0
-        for data in shared.problems(case.data):
+        for data in binary_problems(case.data):
             primal = written_out(data)
             if primal is None:
                 return None
-            total += primal[0]
+            total += primal.value
         return abs(total - prediction.values["lower"]) / total
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
@@ -114,8 +121,8 @@ class Proposition1(_Convex):
         return Case(_contradiction(("a", "b", "c"), [0, 1, 2, 0]), Setting()), "network_fits"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§2")
-        return (*checks, shared.network_fits(case, "(5)"))
+        checks = network_checks(case, "§2")
+        return (*checks, network_fits(case, "(5)"))
 
 
 class Proposition2(_Convex):
@@ -136,11 +143,11 @@ class Proposition2(_Convex):
         return Case(_contradiction((), [1, 1, -1, -1]), Setting()), "network_fits"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§1.2")
+        checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
             *checks,
-            shared.network_fits(case, "(13)"),
+            network_fits(case, "(13)"),
         )
 
 
@@ -177,7 +184,7 @@ class _Numbers(Theorem):
             check = by_slack("data", -far, self.source.place, note)
         else:
             check = yes_or_no("data", False, self.source.place, f"not the two points of {place}")
-        return (*shared.network_checks(case, "§1.2"), check)
+        return (*network_checks(case, "§1.2"), check)
 
     def predict(self, case: Case) -> Prediction:
         V, sign = self.neurons(case.data)
@@ -194,12 +201,12 @@ class _Numbers(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         """Against the solution of (14) over all cells."""
-        found = written_out(case.data)
-        if found is None or len(found[1]) != len(prediction.values["sign"]):
-            return None if found is None else 1.0
-        order = np.argsort(-found[2])
-        off = np.linalg.norm(found[1][order] - prediction.values["neurons"], axis=1)
-        same = bool((found[2][order] == prediction.values["sign"]).all())
+        solved = written_out(case.data)
+        if solved is None or len(solved.neurons) != len(prediction.values["sign"]):
+            return None if solved is None else 1.0
+        order = np.argsort(-solved.signs)
+        off = np.linalg.norm(solved.neurons[order] - prediction.values["neurons"], axis=1)
+        same = bool((solved.signs[order] == prediction.values["sign"]).all())
         size = np.linalg.norm(prediction.values["neurons"], axis=1)
         return float((off / size).max()) if same else 1.0
 
@@ -209,9 +216,9 @@ class _Numbers(Theorem):
 
 def _solved(dataset: str) -> np.ndarray:
     """The neurons of (14), those with a > 0 first."""
-    found = written_out(load(dataset))
-    assert found is not None
-    return found[1][np.argsort(-found[2])]
+    solved = written_out(load(dataset))
+    assert solved is not None
+    return solved.neurons[np.argsort(-solved.signs)]
 
 
 def _first_entry() -> Evidence:

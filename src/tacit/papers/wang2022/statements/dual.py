@@ -9,7 +9,7 @@ import numpy as np
 from tacit.data import load
 from tacit.numerics.convex_program import Optimum, bracket
 from tacit.numerics.neurons import Neurons
-from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, network_checks
 from tacit.papers.wang2022.statements.kkt import (
     STATIONARY,
     OfAKKTPoint,
@@ -18,16 +18,23 @@ from tacit.papers.wang2022.statements.kkt import (
     covered,
     kkt_point,
 )
+from tacit.papers.wang2022.statements.limit_points import (
+    WITHOUT_LIMIT,
+    kkt_of,
+    margin_of,
+    why_no_limit,
+)
+from tacit.papers.wang2022.statements.widest_margin import optimum_of
 from tacit.theorems.shared_hypotheses import by_slack, of_the_path, two_classes, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Network, Prediction, Run, Source
-from tacit.values import Check, Dataset
+from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source
+from tacit.values import Check, Dataset, Network
 
 
 def bounds_of(network: Network, data: Dataset) -> Optimum:
     """The optimum is below what the network has, and above what its own λ proves."""
     rows = np.flatnonzero((network.a != 0) & network.W.any(axis=1))
     V = np.abs(network.a[rows])[:, None] * network.W[rows]
-    lam = shared.kkt_of(network, data).multipliers
+    lam = kkt_of(network, data).multipliers
     return bracket(data.X, data.y, 0.0, Neurons(V, np.sign(network.a[rows]).astype(int)), lam)
 
 
@@ -49,7 +56,7 @@ class _DualFeasible(OfAKKTPoint):
         return Prediction(words, {"largest": 1.0})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None or run.outcome in shared.NOT_TOLD:
+        if run is None or run.outcome in WITHOUT_LIMIT:
             return None
         return bounds_of(run.end, case.data).gap
 
@@ -76,10 +83,10 @@ class Proposition4(_DualFeasible):
         return Proposition3().example()
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(acute_pair(), shared.FLOW), "orthogonally_separable"
+        return Case(acute_pair(), FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§1.2")
+        checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
             *checks,
@@ -90,7 +97,7 @@ class Proposition4(_DualFeasible):
 
 
 def _sum_of_the_positive() -> Evidence:
-    """λ = 1.1 y: max λᵀ(Xu)₊ = 1.1 sin 60° on the wall of x₂, max λᵀY₊(Xu)₊ = 1.1 along x₁."""
+    """λ = 1.1 y: max λᵀ(Xu)₊ = 1.1 sin 60° at a right angle to x₂, max λᵀY₊(Xu)₊ = 1.1 along x₁."""
     X = acute_pair().X
     u = np.array([np.cos(t := np.linspace(-np.pi, np.pi, 100_001)), np.sin(t)])
     active = np.maximum(X @ u, 0)
@@ -128,13 +135,13 @@ class Proposition5(_DualFeasible):
         X = np.array([[1.0, 0.0, 0.0], [0.0, 1.5, 0.0], [0.0, 0.3, 0.8]])
         W = 1e-4 * np.array([[0.6, 0.6, -0.3], [-0.3, -0.2, 0.9]])
         data = Dataset(X, np.array([1, 1, -1]))
-        return Case(data, shared.FLOW, shared.balanced(W, [1, -1]))
+        return Case(data, FLOW, balanced_network(W, [1, -1]))
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(load("wang2022_f1"), shared.FLOW), "spike_free"
+        return Case(load("wang2022_f1"), FLOW), "spike_free"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§1.2")
+        checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
             *checks,
@@ -160,14 +167,14 @@ class Theorem3(OfAKKTPoint):
 
     def example(self) -> Case:
         W = 1e-4 * np.array([[1.0, 0.2], [0.2, 1.0]])
-        return Case(acute_pair(), shared.FLOW, shared.balanced(W, [1, -1]))
+        return Case(acute_pair(), FLOW, balanced_network(W, [1, -1]))
 
     def counterexample(self) -> tuple[Case, str]:
         data = load("orthogonal_classes:n=6,d=2,classes=3,seed=1")
-        return Case(data, shared.FLOW), "two_classes"
+        return Case(data, FLOW), "two_classes"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§1.2")
+        checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
             *checks,
@@ -176,17 +183,17 @@ class Theorem3(OfAKKTPoint):
         )
 
     def predict(self, case: Case) -> Prediction:
-        found = shared.best(case.data)
-        if found is None or found.status != "certified":
+        best = optimum_of(case.data)
+        if best is None or best.status != "certified":
             return Prediction("The limit has the widest margin of all networks.")
-        margin = found.margin[0]
+        margin = best.margin[0]
         words = f"The limit has the widest margin of all networks, {margin:.6g}."
         return Prediction(words, {"margin": margin})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None or run.outcome in shared.NOT_TOLD or "margin" not in prediction.values:
+        if run is None or run.outcome in WITHOUT_LIMIT or "margin" not in prediction.values:
             return None
-        return abs(1 - shared.margin_of(run.end, case.data) / prediction.values["margin"])
+        return abs(1 - margin_of(run.end, case.data) / prediction.values["margin"])
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         widest = prediction.values["margin"]
@@ -195,15 +202,15 @@ class Theorem3(OfAKKTPoint):
 
 def dual_feasible(case: Case, run: Run | None, place: str) -> Check:
     """M = max |λᵀ(Xu)₊| ≤ 1 for the λ of the limit; the slack is 1 − M up to rounding."""
-    unknown = shared.has_limit(case, run, "dual_feasible", place)
+    unknown = why_no_limit(case, run, "dual_feasible", place)
     if unknown is not None or run is None:
         return unknown or of_the_path("dual_feasible", place)
-    total = float(shared.kkt_of(run.end, case.data).multipliers.sum())
-    found = bounds_of(run.end, case.data)
-    if not (total > 0 and found.lower > 0 and math.isfinite(found.lower)):
+    total = float(kkt_of(run.end, case.data).multipliers.sum())
+    bounds = bounds_of(run.end, case.data)
+    if not (total > 0 and bounds.lower > 0 and math.isfinite(bounds.lower)):
         return undecided("dual_feasible", place, "there is no λ")
-    largest = total / found.lower
+    largest = total / bounds.lower
     note = f"the largest |λᵀ(Xu)₊| is {largest:.6g}"
-    if largest > 1 + STATIONARY and found.cells is None:
-        return undecided("dual_feasible", place, f"{note} at most; not all cells were looked at")
+    if largest > 1 + STATIONARY and bounds.cells is None:
+        return undecided("dual_feasible", place, f"{note} at most; not all cells were bounded")
     return by_slack("dual_feasible", 1 + STATIONARY - largest, place, note)

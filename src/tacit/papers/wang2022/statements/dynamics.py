@@ -7,30 +7,30 @@ import math
 import numpy as np
 
 from tacit.data import load
-from tacit.papers.wang2022.statements import _common as shared
 from tacit.papers.wang2022.statements import early
+from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
+from tacit.papers.wang2022.statements.sign_vectors import few_sign_vectors
 from tacit.theorems.shared_hypotheses import by_slack, two_classes, undecided
 from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
     Moment,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check
+from tacit.values import Check, Network
 
 GONE = 1e-150
 """Size of a neuron below which its squares cannot be told from 0."""
 
 
 def three_neurons() -> Case:
-    """On the data of App. F.1, small enough for what is said here; the first crosses a wall."""
+    """On the data of App. F.1, small enough for both lemmas; the first crosses a hyperplane."""
     W = 1e-5 * np.array([[1.0, 0.6], [-0.3, 0.9], [0.2, -0.9]])
-    return Case(load("wang2022_f1"), shared.FLOW, shared.balanced(W, [1, -1, 1]))
+    return Case(load("wang2022_f1"), FLOW, balanced_network(W, [1, -1, 1]))
 
 
 class Lemma1(Theorem):
@@ -58,7 +58,7 @@ class Lemma1(Theorem):
         return Case(case.data, case.setting, start), "balanced"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return two_classes(case, "§4"), *shared.flow_checks(case, "§4")
+        return two_classes(case, "§4"), *flow_checks(case, "§4")
 
     def predict(self, case: Case) -> Prediction:
         words = "At all times every neuron's two weights are equally long, and no sign changes."
@@ -69,7 +69,7 @@ class Lemma1(Theorem):
             return None
         worst, largest = 0.0, np.full(len(run.start.a), 1e-300)
         for moment in run.moments:
-            W, a = moment.network
+            W, a = moment.network.W, moment.network.a
             squares = (W**2).sum(axis=1)
             gone = (squares < GONE**2) & (np.abs(a) < GONE)
             if (~gone & (np.sign(a) != np.sign(run.start.a))).any():
@@ -102,7 +102,7 @@ class Lemma2(Theorem):
 
     the second where sign(Xu) does not change. The proof gives the T that belongs to a start, which
     is what is predicted (δ = 0.1); the residual is the largest excess over a bound up to T. Ours:
-    g_min is also the shortest over the gradients in walls.
+    g_min is also the shortest over the gradients on hyperplanes.
     """
 
     id = "wang2022:lemma2"
@@ -130,8 +130,8 @@ class Lemma2(Theorem):
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§4"),
-            *shared.flow_checks(case, "§4"),
-            shared.few_signs(case, "(25)"),
+            *flow_checks(case, "§4"),
+            few_sign_vectors(case, "(25)"),
             self._small(case),
         )
 
@@ -165,8 +165,8 @@ class Lemma2(Theorem):
         worst = 0.0
         for moment in run.moments:
             if moment.time <= math.log(prediction.values["time"]):
-                found = early.differences(moment.network, case.data)
-                worst = max(worst, *(f / most - 1 for f, most in zip(found, allowed, strict=True)))
+                both = early.differences(moment.network, case.data)
+                worst = max(worst, *(f / most - 1 for f, most in zip(both, allowed, strict=True)))
         return worst
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
@@ -177,8 +177,8 @@ class Lemma2(Theorem):
         for _ in range(200):
             middle = math.sqrt(low * high)
             network = Network(middle * case.start.W, middle * case.start.a)
-            found = early.differences(network, case.data)
-            fits = all(f <= most for f, most in zip(found, allowed, strict=True))
+            both = early.differences(network, case.data)
+            fits = all(f <= most for f, most in zip(both, allowed, strict=True))
             low, high = (middle, high) if fits else (low, middle)
         last = Network(low * case.start.W, low * case.start.a)
         time = math.log(prediction.values["time"])

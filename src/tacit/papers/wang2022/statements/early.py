@@ -15,10 +15,11 @@ import math
 
 import numpy as np
 
-from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.gradients import gradient_lengths, matching_slacks
+from tacit.papers.wang2022.statements.outputs import starts_of_outputs
 from tacit.theorems.shared_hypotheses import LARGE, by_slack, of_the_path, undecided
-from tacit.theorems.theorem import Case, Network, Run
-from tacit.values import Check, Dataset
+from tacit.theorems.theorem import Case, Run
+from tacit.values import Check, Dataset, Network
 
 DELTA = 0.1
 """δ of Theorem 1, Lemma 2 and Corollary 1; ours."""
@@ -28,16 +29,16 @@ KAPPA = math.sqrt(1 - DELTA / 4)
 
 def allowances(data: Dataset) -> tuple[float, float] | None:
     """What Lemma 2 allows: g_min δ/8 for the difference, g_min² δ/16 for the rate."""
-    sizes = shared.gradient_sizes(data)
+    sizes = gradient_lengths(data)
     if sizes is None or not len(sizes[0]):
         return None
-    smallest = float(np.concatenate(sizes).min())  # (24), and in walls
+    smallest = float(np.concatenate(sizes).min())  # (24), and on hyperplanes
     return smallest * DELTA / 8, smallest**2 * DELTA / 16
 
 
 def near_start_until(data: Dataset, total: float) -> float | None:
     """Time up to which both bounds of Lemma 2 hold when Σ‖w_k‖² starts at `total`; ≤ 0: none."""
-    sizes, allowed = shared.gradient_sizes(data), allowances(data)
+    sizes, allowed = gradient_lengths(data), allowances(data)
     if sizes is None or allowed is None:
         return None
     g, c, total = float(sizes[0][-1]), float((data.X**2).sum()) / 4, max(total, 1e-300)
@@ -48,8 +49,7 @@ def near_start_until(data: Dataset, total: float) -> float | None:
 
 def dual_variable(network: Network, data: Dataset) -> np.ndarray:
     """λ̃_n = −y_n ℓ'(q_n), ℓ(q) = log(1 + e^(−q))."""
-    q = data.y * (np.maximum(data.X @ network.W.T, 0) @ network.a)
-    return data.y * np.exp(-np.logaddexp(0, q))  # (19)
+    return data.y * np.exp(-np.logaddexp(0, network.margins(data.X, data.y)))  # (19)
 
 
 def differences(network: Network, data: Dataset) -> tuple[float, float]:
@@ -84,19 +84,20 @@ def alignment_time(height: float, sizes: np.ndarray) -> float:
 
 def heights(network: Network, data: Dataset) -> np.ndarray:
     """sign(a_k) u_kᵀg(u_k, y/2); positive where (9) holds."""
-    return shared.matching(network, data) * np.linalg.norm(data.X, axis=1).sum() / 2
+    return matching_slacks(network, data) * np.linalg.norm(data.X, axis=1).sum() / 2
 
 
 def total_of(network: Network) -> float:
+    """R = Σ‖w_k‖², or Σa_k² where that is larger."""
     return float(np.maximum((network.W**2).sum(axis=1), network.a**2).sum())
 
 
 def some_match(case: Case, run: Run | None, place: str) -> Check:
-    """Of every output some neuron has sign(yᵀ(Xw)₊) = sign(a) at the start (9)."""
-    name, found = "matching_neuron", shared.starts(case, run)
-    if found is None:
+    """For every output some neuron has sign(yᵀ(Xw)₊) = sign(a) at the start (9)."""
+    name, starts = "matching_neuron", starts_of_outputs(case, run)
+    if starts is None:
         return _no_start(name, case, place)
-    each = [shared.matching(start, data) for data, start in found]
+    each = [matching_slacks(start, data) for data, start in starts]
     slack = min(float(match.max()) for match in each)
     note = f"{min(int((match > 0).sum()) for match in each)} of {len(each[0])} neurons pull so"
     return by_slack(name, slack, place, note, strict=True)
@@ -108,17 +109,17 @@ def lasts(name: str, case: Case, run: Run | None, place: str, needed: list[float
     This is stricter than `small_start`, and depends on that time, so that every theorem has its own
     name for it.
     """
-    found = shared.starts(case, run)
-    if found is None:
+    starts = starts_of_outputs(case, run)
+    if starts is None:
         return _no_start(name, case, place)
     if needed is None:
         return undecided(name, place, "too many sign vectors to say how small is small enough")
     worst = math.inf
-    for (data, start), time in zip(found, needed, strict=True):
+    for (data, start), time in zip(starts, needed, strict=True):
         until = near_start_until(data, total_of(start))
         worst = min(worst, -1.0 if until is None else (until - time) / max(time, 1e-300))
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
-    size = max(math.sqrt(total_of(start)) for _, start in found) * longest
+    size = max(math.sqrt(total_of(start)) for _, start in starts) * longest
     many = "longer" if worst >= 0 else "shorter"
     note = (
         f"the early phase lasts {abs(worst):.2g} times as much {many} as is needed, as far as "

@@ -9,46 +9,35 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.extremal_directions import extremal_directions
-from tacit.papers.wang2022.statements import _common as shared
-from tacit.theorems.shared_hypotheses import relu, two_classes
+from tacit.papers.wang2022.statements.hypotheses import not_separable, separable_checks
+from tacit.papers.wang2022.statements.sign_vectors import (
+    all_sign_vectors,
+    few_sign_vectors,
+    sign_vector,
+)
 from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset, Setting
 
 MOST_ENTRIES = 100_000
-"""Of X, for a search of all local maxima."""
+"""Entries of X up to which all local maxima are searched for."""
 
 
 def own_gradients(X: np.ndarray, lam: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """All unit u with u = g(u, λ)/‖g(u, λ)‖, each with its sign vector."""
-    signs = shared.all_signs(X)
+    signs = all_sign_vectors(X)
     assert signs is not None
     lengths = np.linalg.norm(X, axis=1)
     for sigma in signs:
         g = ((sigma > 0) * lam) @ X  # (20)
         size = float(np.linalg.norm(g))
         if size > 1e-12 * float(np.abs(lam) @ lengths):
-            if (shared.sign_vector(X, g) == sigma).all():
+            if (sign_vector(X, g) == sigma).all():
                 yield g / size, sigma
 
 
-class Extreme(Theorem):
-    """A statement about data alone."""
-
-    needs = "data"
-    tolerance = 1e-7
-
-    def example(self) -> Case:
-        return Case(load("orthogonal:n=7,d=3,seed=1"), Setting())
-
-    def counterexample(self) -> tuple[Case, str]:
-        return Case(load("symmetric:n=6,d=3,seed=1"), Setting()), "orthogonally_separable"
-
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return (
-            two_classes(case, "§3"),
-            relu(case, "§1.2"),
-            case.data_check("orthogonally_separable", "§3.1"),
-        )
+def separable_points() -> Case:
+    """A small orthogonally separable data set."""
+    return Case(load("orthogonal:n=7,d=3,seed=1"), Setting())
 
 
 def _sums(data: Dataset) -> tuple[tuple[int, np.ndarray], ...]:
@@ -57,7 +46,7 @@ def _sums(data: Dataset) -> tuple[tuple[int, np.ndarray], ...]:
     return tuple((s, v / np.linalg.norm(v)) for s, v in sums if v.any())
 
 
-class Lemma4(Extreme):
+class Lemma4(Theorem):
     """Orthogonally separable data: let w be a local maximiser of yᵀ(Xw)₊ in the unit ball.
 
     If (Xw)₊ ≠ 0, then w·x_n > 0 for all n with y_n = 1. Local minimisers: the same with y_n = −1.
@@ -68,13 +57,24 @@ class Lemma4(Extreme):
     id = "wang2022:lemma4"
     source = Source("wang2022", "Lemma 4")
     summary = "The directions of steepest early growth see their class as a whole."
+    needs = "data"
+    tolerance = 1e-7
+
+    def example(self) -> Case:
+        return separable_points()
+
+    def counterexample(self) -> tuple[Case, str]:
+        return not_separable()
+
+    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+        return separable_checks(case)
 
     def predict(self, case: Case) -> Prediction:
-        found = _sums(case.data)
+        sums = _sums(case.data)
         words = (
             "The only extreme directions are the sums of the classes' points, seen by all of them."
         )
-        return Prediction(words, {"count": len(found)}, found)
+        return Prediction(words, {"count": len(sums)}, sums)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         data = case.data
@@ -107,7 +107,7 @@ def _flat_top() -> Evidence:
     return Evidence("corrected" if not values.any() and g == 0 else "printed", words)
 
 
-class Proposition7(Extreme):
+class Proposition7(Theorem):
     """Orthogonally separable data, ‖u‖ ≤ 1, (Xu)₊ ≠ 0: u is a local maximiser of yᵀ(Xu)₊ in the
     ball if and only if cos(u, g(u, y)) = 1 and ‖u‖ = 1, a local minimiser iff the cosine is −1.
 
@@ -121,6 +121,8 @@ class Proposition7(Extreme):
         "On orthogonally separable data a neuron comes to rest, early on, only where its growth "
         "is largest."
     )
+    needs = "data"
+    tolerance = 1e-7
     errata = (
         Erratum(
             "u in the ball is a local maximiser if and only if cos(u, g(u, y)) = 1",
@@ -129,28 +131,34 @@ class Proposition7(Extreme):
         ),
     )
 
+    def example(self) -> Case:
+        return separable_points()
+
+    def counterexample(self) -> tuple[Case, str]:
+        return not_separable()
+
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return (*super().hypotheses(case, run), shared.few_signs(case, "App. D.6"))
+        return *separable_checks(case), few_sign_vectors(case, "App. D.6")
 
     def predict(self, case: Case) -> Prediction:
-        found = _sums(case.data)
+        sums = _sums(case.data)
         words = (
             "The sums of the classes' points are the only directions where neurons come to rest."
         )
-        return Prediction(words, {"count": len(found)}, found)
+        return Prediction(words, {"count": len(sums)}, sums)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
         data = case.data
-        if shared.all_signs(data.X) is None:
+        if all_sign_vectors(data.X) is None:
             return None
-        found = extremal_directions(data.X, data.y.astype(float))
+        extremal = extremal_directions(data.X, data.y.astype(float))
         far = 0.0
-        for s, items in ((1, found.positive), (-1, found.negative)):
+        for s, items in ((1, extremal.positive), (-1, extremal.negative)):
             own = [u for u, _ in own_gradients(data.X, s * data.y.astype(float))]
             top = [item.direction for item in items]
             said = [u for sign, u in prediction.directions if sign == s]
             far = max(far, _apart(own, top), _apart(own, said))
-        return far if found.complete or far <= self.tolerance else None
+        return far if extremal.complete or far <= self.tolerance else None
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         return f"Local extrema and resting directions are the same up to {residual:.1e}."

@@ -14,7 +14,17 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.least_squares import nnls
-from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, network_checks
+from tacit.papers.wang2022.statements.limit_points import (
+    WITHOUT_LIMIT,
+    ended_at,
+    kkt_of,
+    living_neurons,
+    masks_of,
+    why_no_limit,
+)
+from tacit.papers.wang2022.statements.sign_vectors import ON_HYPERPLANE
+from tacit.papers.wang2022.statements.widest_margin import best_network
 from tacit.theorems.shared_hypotheses import by_slack, of_the_path, two_classes
 from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset
@@ -25,22 +35,22 @@ STATIONARY = 1e-6
 
 def kkt_point(case: Case, run: Run | None, place: str) -> Check:
     """The limit is a KKT point of (13)."""
-    unknown = shared.has_limit(case, run, "kkt_point", place)
+    unknown = why_no_limit(case, run, "kkt_point", place)
     if unknown is not None or run is None:
         return unknown or of_the_path("kkt_point", place)
-    kkt = shared.kkt_of(run.end, case.data)
+    kkt = kkt_of(run.end, case.data)
     off = max(kkt.stationarity, kkt.complementarity) if kkt.feasibility == 0 else 1.0
     return by_slack("kkt_point", STATIONARY - off, place, f"the residual is {off:.1e}")
 
 
 def covered(case: Case, run: Run | None, place: str) -> Check:
     """For each label some neuron's mask is 1 on all its points; the slack is their worst cosine."""
-    unknown = shared.has_limit(case, run, "classes_covered", place)
+    unknown = why_no_limit(case, run, "classes_covered", place)
     if unknown is not None or run is None:
         return unknown or of_the_path("classes_covered", place)
     data, network = case.data, run.end
-    rows = shared.alive(network)
-    D = shared.masks_of(network, data, shared.kkt_of(network, data))[rows]
+    rows = living_neurons(network)
+    D = masks_of(network, data, kkt_of(network, data))[rows]
     W, X = network.W[rows], data.X
     sizes = np.outer(np.linalg.norm(W, axis=1), np.linalg.norm(X, axis=1))
     cosines = W @ X.T / np.where(sizes > 0, sizes, 1.0)
@@ -48,7 +58,7 @@ def covered(case: Case, run: Run | None, place: str) -> Check:
     for label in np.unique(data.y):
         mine = data.y == label
         slack = min(slack, float(cosines[:, mine].min(axis=1).max(initial=-1.0)))
-        holds = holds and bool((D[:, mine].min(axis=1) >= 1 - shared.ON_A_WALL).any())
+        holds = holds and bool((D[:, mine].min(axis=1) >= 1 - ON_HYPERPLANE).any())
     note = f"for each label some neuron {'sees' if holds else 'must see'} all its points"
     return Check(
         "classes_covered", holds, max(slack, 0.0) if holds else min(slack, 0.0), place, note
@@ -62,25 +72,25 @@ class OfAKKTPoint(Theorem):
     invariances = frozenset({"order", "scale", "rotation"})
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        return shared.ended_at(shared.best_network(case.data))
+        return ended_at(best_network(case.data))
 
 
 def _optimum_has_fractions() -> Evidence:
     data = acute_pair()
-    network = shared.best_network(data)
-    kkt = shared.kkt_of(network, data)
+    network = best_network(data)
+    kkt = kkt_of(network, data)
     target = (network.W / network.a[:, None]).ravel()
     off = []
     for masks in product((0.0, 1.0), repeat=len(kkt.masks)):
-        D = shared.masks_of(network, data, kkt)
+        D = masks_of(network, data, kkt)
         for (k, n), mask in zip(kkt.masks, masks, strict=True):
             D[k, n] = mask
         columns = [np.outer(D[:, n], data.y[n] * data.X[n]).ravel() for n in range(data.n)]
         off.append(float(nnls(np.array(columns).T, target)[1]))
     words = (
         f"Two points at 60° with labels ±1: the best network (margin {kkt.margin:.4f}, certified) "
-        f"is a KKT point to {kkt.stationarity:.0e} with masks {max(kkt.masks.values()):.2g} in its "
-        f"walls; with masks 0 and 1 only, w/a is {min(off):.2g} away from any XᵀD̂λ."
+        f"is a KKT point to {kkt.stationarity:.0e} with masks {max(kkt.masks.values()):.2g} on its "
+        f"hyperplanes; with masks 0 and 1 only, w/a is {min(off):.2g} away from any XᵀD̂λ."
     )
     fractions = kkt.holds(STATIONARY) and min(off) > 0.1
     return Evidence("corrected" if fractions else "printed", words)
@@ -118,14 +128,14 @@ class Proposition3(OfAKKTPoint):
 
     def example(self) -> Case:
         W = 1e-4 * np.array([[0.6, -0.8], [-0.8, 0.6]])
-        return Case(load("wang2022_f1"), shared.FLOW, shared.balanced(W, [1, -1]))
+        return Case(load("wang2022_f1"), FLOW, balanced_network(W, [1, -1]))
 
     def counterexample(self) -> tuple[Case, str]:
         data = load("orthogonal_classes:n=6,d=2,classes=3,seed=1")
-        return Case(data, shared.FLOW), "two_classes"
+        return Case(data, FLOW), "two_classes"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        checks = shared.network_checks(case, "§1.2")
+        checks = network_checks(case, "§1.2")
         return (two_classes(case, "§3"), *checks, kkt_point(case, run, "Proposition 3"))
 
     def predict(self, case: Case) -> Prediction:
@@ -136,12 +146,12 @@ class Proposition3(OfAKKTPoint):
         return Prediction(words, {"length": 1.0})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None or run.outcome in shared.NOT_TOLD:
+        if run is None or run.outcome in WITHOUT_LIMIT:
             return None
         network, data = run.end, case.data
-        kkt = shared.kkt_of(network, data)
-        rows = shared.alive(network)
-        D = shared.masks_of(network, data, kkt)[rows]
+        kkt = kkt_of(network, data)
+        rows = living_neurons(network)
+        D = masks_of(network, data, kkt)[rows]
         u = (D * (data.y * kkt.multipliers)) @ data.X
         apart = np.linalg.norm(network.W[rows] / network.a[rows, None] - u, axis=1)
         length = np.abs(np.linalg.norm(u, axis=1) - prediction.values["length"])

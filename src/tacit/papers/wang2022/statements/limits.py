@@ -10,7 +10,14 @@ import numpy as np
 from tacit.certificates import certify, optimum
 from tacit.data import load
 from tacit.numerics.class_margin import class_margin
-from tacit.papers.wang2022.statements import _common as shared
+from tacit.papers.wang2022.statements.gradients import matching_slacks
+from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
+from tacit.papers.wang2022.statements.limit_points import WITHOUT_LIMIT, ended_at, margin_of
+from tacit.papers.wang2022.statements.outputs import (
+    binary_problems,
+    runs_of_outputs,
+    starts_of_outputs,
+)
 from tacit.theorems.shared_hypotheses import (
     by_slack,
     of_the_path,
@@ -22,25 +29,24 @@ from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Network
 
 
 def both_match(case: Case, run: Run | None, place: str) -> Check:
     """For each label s some neuron has sign(yᵀ(Xw)₊) = sign(a) = s at the start (9)."""
-    name, starts = "matching_neurons", shared.starts(case, run)
+    name, starts = "matching_neurons", starts_of_outputs(case, run)
     if starts is None and not case.data.binary:  # a case has one network at most
         return of_the_path(name, place)
     if starts is None:
         return undecided(name, place, "the initial weights have not been drawn")
     slack = math.inf
     for data, start in starts:
-        match = shared.matching(start, data)
+        match = matching_slacks(start, data)
         for label in np.unique(data.y):
             slack = min(slack, float(match[np.sign(start.a) == label].max(initial=-1.0)))
     note = (
@@ -64,12 +70,12 @@ class _GlobalLimit(Theorem):
     def example(self) -> Case:
         data = load("orthogonal:n=12,d=3,seed=0")
         W = 1e-4 * np.array([[2.0, 1.0, 1.0], [-1.0, -2.0, -1.0], [1.0, 1.0, -1.0], [0.3, -1, 0.2]])
-        return Case(data, shared.FLOW, shared.balanced(W, [1, -1, 1, -1]))
+        return Case(data, FLOW, balanced_network(W, [1, -1, 1, -1]))
 
     def predict(self, case: Case) -> Prediction:
-        found = [(s, class_margin(case.data.X, case.data.y, s).w) for s in (1, -1)]
-        neurons = [(s, w) for s, w in found if w is not None and w.any()]
-        if any(w is None for _, w in found):
+        vectors = [(s, class_margin(case.data.X, case.data.y, s).w) for s in (1, -1)]
+        neurons = [(s, w) for s, w in vectors if w is not None and w.any()]
+        if any(w is None for _, w in vectors):
             return Prediction("The limit has the widest margin of all networks.")
         total = sum(float(np.linalg.norm(w)) for _, w in neurons)
         words = (
@@ -81,19 +87,19 @@ class _GlobalLimit(Theorem):
         return Prediction(words, values, directions)
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        found = None if run is None else shared.outputs(case.data, run)
-        if not found or any(one.outcome in shared.NOT_TOLD for _, one in found):
+        outputs = None if run is None else runs_of_outputs(case.data, run)
+        if not outputs or any(one.outcome in WITHOUT_LIMIT for _, one in outputs):
             return None
         if "margin" not in prediction.values:
             return None
-        worst = min(shared.margin_of(one.end, data) for data, one in found)
+        worst = min(margin_of(one.end, data) for data, one in outputs)
         return abs(1 - worst / prediction.values["margin"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Run | None:
         V = prediction.values["neurons"]
         roots = np.sqrt(np.linalg.norm(V, axis=1))
         signs = np.array([s for s, _ in prediction.directions])
-        return shared.ended_at(Network(V / roots[:, None], signs * roots))
+        return ended_at(Network(V / roots[:, None], signs * roots))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
         widest = prediction.values["margin"]
@@ -140,7 +146,7 @@ class Theorem4(_GlobalLimit):
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3"),
-            *shared.flow_checks(case, "§4"),
+            *flow_checks(case, "§4"),
             small_start(case, "Theorem 4"),
             case.data_check("orthogonally_separable", "§3.1"),
             both_match(case, run, "(9)"),
@@ -161,16 +167,16 @@ def _three_classes() -> Evidence:
     """Neuron k sees point k only, and so it does everywhere between its start and that point."""
     classes, start = three_against_one()
     data = classes.one_vs_rest(0)
-    separable = Case(classes, shared.FLOW).data_check("orthogonally_separable", "§2.1").holds
+    separable = Case(classes, FLOW).data_check("orthogonally_separable", "§2.1").holds
     alone = np.eye(3, dtype=bool)
     stays = ((start.W @ data.X.T > 0) == alone).all() and ((data.X @ data.X.T > 0) == alone).all()
     # Each neuron turns to its own point, and the margins grow alike: the limit is known.
-    found = certify(data.X, data.y.astype(float), data.X, data.y)
+    certificate = certify(data.X, data.y.astype(float), data.X, data.y)
     words = (
         f"Unit vectors at 180°, 50°, −50°, the first against the rest: from neurons at 180°, ±60° "
-        f"the flow ends at margin {found.margin:.4f}, the widest is {found.lower:.4f}."
+        f"the flow ends at margin {certificate.margin:.4f}, the widest is {certificate.lower:.4f}."
     )
-    fails = separable and stays and found.is_kkt and found.optimality == "suboptimal"
+    fails = separable and stays and certificate.is_kkt and certificate.optimality == "suboptimal"
     return Evidence("corrected" if fails else "printed", words)
 
 
@@ -199,11 +205,11 @@ class Theorem2(_GlobalLimit):
     )
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(three_against_one()[0], shared.FLOW), "one_against_the_rest"
+        return Case(three_against_one()[0], FLOW), "one_against_the_rest"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *shared.flow_checks(case, "§2"),
+            *flow_checks(case, "§2"),
             small_start(case, "Theorem 2"),
             case.data_check("orthogonally_separable", "§2.1"),
             one_against_the_rest(case, "App. E.3"),
@@ -222,7 +228,7 @@ def one_against_the_rest(case: Case, place: str) -> Check:
         return replace(case.data_check("orthogonally_separable", place), name=name)
     checks = [
         Case(data, case.setting).data_check("orthogonally_separable", place)
-        for data in shared.problems(case.data)
+        for data in binary_problems(case.data)
     ]
     slack = min([check.slack for check in checks if check.slack is not None], default=-1.0)
     note = f"{len(case.data.classes)} classes: two of the rest have obtuse angles and one label"

@@ -9,8 +9,13 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.least_squares import nnls
-from tacit.papers.wang2022.statements import _common as shared
-from tacit.theorems.shared_hypotheses import relu, two_classes
+from tacit.papers.wang2022.statements.hypotheses import not_separable, separable_checks
+from tacit.papers.wang2022.statements.sign_vectors import (
+    all_sign_vectors,
+    few_sign_vectors,
+    without_zeros,
+)
+from tacit.theorems.shared_hypotheses import relu
 from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
 from tacit.values import Check, Setting
 
@@ -46,7 +51,7 @@ class Lemma5(Theorem):
 
         max λᵀD_jXu ≤ 1   over ‖u‖ ≤ 1 with (2D_j − I)Xu ≥ 0.   (52)
 
-    λ and D̂₀ are random, with ‖u₀‖ = 1; for each all cells are gone through.
+    λ and D̂₀ are random, with ‖u₀‖ = 1; for each pair all cells are tried.
     """
 
     id = "wang2022:lemma5"
@@ -65,7 +70,7 @@ class Lemma5(Theorem):
         return replace(self.example(), setting=Setting(activation="leaky:0.1")), "relu"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return relu(case, "§1.2"), shared.few_signs(case, "App. C.1")
+        return relu(case, "§1.2"), few_sign_vectors(case, "App. C.1")
 
     def predict(self, case: Case) -> Prediction:
         words = (
@@ -75,10 +80,10 @@ class Lemma5(Theorem):
         return Prediction(words, {"largest": 1.0})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        X, signs = case.data.X, shared.all_signs(case.data.X)
+        X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
-        cells = shared.open_signs(signs, X)
+        cells = without_zeros(signs, X)
         worst = 0.0
         for lam, mask in drawn(X, None):
             like = ((cells > 0) == mask)[:, lam > 0].all(axis=1)
@@ -113,14 +118,10 @@ class Lemma6(Theorem):
         return Case(load("orthogonal:n=8,d=4,seed=0"), Setting())
 
     def counterexample(self) -> tuple[Case, str]:
-        return Case(load("symmetric:n=6,d=3,seed=1"), Setting()), "orthogonally_separable"
+        return not_separable()
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        return (
-            two_classes(case, "§3"),
-            relu(case, "§1.2"),
-            case.data_check("orthogonally_separable", "§3.1"),
-        )
+        return separable_checks(case)
 
     def predict(self, case: Case) -> Prediction:
         words = (

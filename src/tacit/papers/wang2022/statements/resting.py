@@ -11,10 +11,15 @@ from tacit.data import load
 from tacit.geometry.pairs import shared_pairs
 from tacit.geometry.predicate import NotDefined, TooLarge
 from tacit.numerics.extremal_directions import extremal_directions
-from tacit.papers.wang2022.statements import _common as shared
-from tacit.papers.wang2022.statements.extreme import Extreme, own_gradients
+from tacit.papers.wang2022.statements.extreme import own_gradients, separable_points
+from tacit.papers.wang2022.statements.hypotheses import separable_checks
+from tacit.papers.wang2022.statements.sign_vectors import (
+    all_sign_vectors,
+    few_sign_vectors,
+    without_zeros,
+)
 from tacit.theorems.shared_hypotheses import relu, two_classes, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source
+from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset, Setting
 
 DRAWS = 6
@@ -33,6 +38,7 @@ def drawn(data: Dataset, with_signs_of_y: bool) -> Iterator[np.ndarray]:
 
 
 def length_of_gradient(X: np.ndarray, sigma: np.ndarray, lam: np.ndarray) -> float:
+    """‖g(σ, λ)‖."""
     return float(np.linalg.norm(((sigma > 0) * lam) @ X))
 
 
@@ -41,18 +47,20 @@ def _beyond(sigma: np.ndarray, signs: np.ndarray) -> np.ndarray:
     return signs[(signs[:, sigma != 0] == sigma[sigma != 0]).all(axis=1)]
 
 
-class Lemma8(Extreme):
+class Lemma8(Theorem):
     """Any data, any λ: let u₀ = g(u₀, λ)/‖g(u₀, λ)‖ and σ = sign(Xu₀). Then u₀ is a local maximiser
     of λᵀ(Xu)₊ in the ball if ‖g(σ', λ)‖ ≤ ‖g(σ, λ)‖ for every σ' without zeros that agrees with σ
     where σ ≠ 0.
 
-    The text prints y for λ. The condition is never met when u₀ lies in the wall of one point with
-    λ_n ≠ 0: beyond it ‖g‖² is larger by λ_n²‖x_n‖². So it says nothing about such u₀, which may be
-    local maximisers all the same. λ are y and a few random ones.
+    The text prints y for λ. The condition is never met when u₀ is on the activation hyperplane of
+    one point with λ_n ≠ 0: beyond it ‖g‖² is larger by λ_n²‖x_n‖². So it says nothing about such
+    u₀, which may be local maximisers all the same. λ are y and a few random ones.
     """
 
     id = "wang2022:lemma8"
     source = Source("wang2022", "Lemma 8")
+    needs = "data"
+    tolerance = 1e-7
     summary = (
         "A resting direction is a local maximum if no neighbouring cell has a longer gradient."
     )
@@ -67,7 +75,7 @@ class Lemma8(Extreme):
         return (
             two_classes(case, "§3"),
             relu(case, "§1.2"),
-            shared.few_signs(case, "App. D.6"),
+            few_sign_vectors(case, "App. D.6"),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -75,15 +83,15 @@ class Lemma8(Extreme):
         return Prediction(words, {"draws": DRAWS + 1})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        X, signs = case.data.X, shared.all_signs(case.data.X)
+        X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
-        opened = shared.open_signs(signs, X)
+        opened = without_zeros(signs, X)
         far, complete = 0.0, True
         for lam in drawn(case.data, False):
-            found = extremal_directions(X, lam)
-            complete = complete and found.complete
-            tops = [item.direction for item in found.positive]
+            extremal = extremal_directions(X, lam)
+            complete = complete and extremal.complete
+            tops = [item.direction for item in extremal.positive]
             for u, sigma in own_gradients(X, lam):
                 size = length_of_gradient(X, sigma, lam) * (1 + 1e-12)
                 next_to = _beyond(sigma, opened)
@@ -106,18 +114,20 @@ def _longer_beyond() -> Evidence:
     return Evidence("corrected" if sizes[1] > sizes[0] else "printed", words)
 
 
-class Lemma9(Extreme):
+class Lemma9(Theorem):
     """Orthogonally separable data with x·x' < 0 between the classes, Yλ ≥ 0: let u₀ be its own
     gradient, u₀ = g(u₀, λ)/‖g(u₀, λ)‖, and σ = sign(Xu₀). Then ‖g(σ', λ)‖ = ‖g(σ, λ)‖ for every σ'
     that agrees with σ where σ ≠ 0.
 
     For then σ has no zeros. Between orthogonal points of different labels it fails, with ≤ instead
-    of = as well; Proposition 7 survives, since λ_n(x_n·v)₊ ≤ 0 beyond such a wall.
+    of = as well; Proposition 7 survives, since λ_n(x_n·v)₊ ≤ 0 beyond such a hyperplane.
     """
 
     id = "wang2022:lemma9"
     source = Source("wang2022", "Lemma 9")
-    summary = "If no two points are orthogonal, a resting direction lies in no point's wall."
+    needs = "data"
+    tolerance = 1e-7
+    summary = "If no two points are orthogonal, a resting direction is on no activation hyperplane."
     errata = (
         Erratum(
             "‖g(σ', λ)‖ = ‖g(σ, λ)‖ for orthogonally separable data",
@@ -126,37 +136,40 @@ class Lemma9(Extreme):
         ),
     )
 
+    def example(self) -> Case:
+        return separable_points()
+
     def counterexample(self) -> tuple[Case, str]:
         return Case(Dataset(np.eye(2), np.array([1, -1])), Setting()), "obtuse_between_classes"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
         return (
-            *super().hypotheses(case, run),
+            *separable_checks(case),
             self._obtuse(case),
-            shared.few_signs(case, "App. D.6"),
+            few_sign_vectors(case, "App. D.6"),
         )
 
     @staticmethod
     def _obtuse(case: Case) -> Check:
         name, place = "obtuse_between_classes", "Lemma 9"
         try:
-            found = shared_pairs(case.view)
+            pairs = shared_pairs(case.view)
         except (TooLarge, NotDefined) as reason:
             return undecided(name, place, str(reason))
-        slack = -found.highest_other
+        slack = -pairs.highest_other
         note = "minus the largest cosine of two points of different labels"
-        holds = None if 0 < abs(slack) <= found.rounding else slack > 0
-        return Check(name, holds, slack, place, note, found.rounding)
+        holds = None if 0 < abs(slack) <= pairs.rounding else slack > 0
+        return Check(name, holds, slack, place, note, pairs.rounding)
 
     def predict(self, case: Case) -> Prediction:
         words = (
-            "A direction that is its own gradient, where a neuron rests, lies in no point's wall: "
-            "no gradient next to it is longer or shorter."
+            "A direction that is its own gradient, where a neuron rests, is on no activation "
+            "hyperplane: no gradient next to it is longer or shorter."
         )
         return Prediction(words, {"draws": DRAWS + 1})
 
     def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        X, signs = case.data.X, shared.all_signs(case.data.X)
+        X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
         off = 0.0

@@ -1,4 +1,4 @@
-"""How fast a neuron turns to its gradient before it meets a wall: Lemma 3 and Corollary 1."""
+"""How fast a neuron turns to its gradient before it meets a hyperplane: Lemma 3 and Corollary 1."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.papers.wang2022.statements import _common as shared
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.dynamics import three_neurons
 from tacit.papers.wang2022.statements.early import DELTA, KAPPA
+from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_lengths, zero_length
+from tacit.papers.wang2022.statements.hypotheses import flow_checks
+from tacit.papers.wang2022.statements.outputs import starts_of_outputs
+from tacit.papers.wang2022.statements.sign_vectors import sign_vector
 from tacit.theorems.shared_hypotheses import two_classes
 from tacit.theorems.theorem import (
     Case,
     Erratum,
     Evidence,
     Moment,
-    Network,
     Prediction,
     Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Network
 
 
 class Curve(NamedTuple):
+    """The curve z(t) that uᵀv stays above."""
+
     first: float
-    """u₀ᵀv₀."""
+    """u₀ᵀv₀, where it begins."""
     size: float
     """g₀ = ‖g(σ₀, y/2)‖."""
     time: float
@@ -73,7 +77,8 @@ class Corollary1(Theorem):
     id = "wang2022:cor1"
     source = Source("wang2022", "Corollary 1, Lemma 3")
     summary = (
-        "Until a neuron meets a wall it turns to its gradient at least as fast as a known curve."
+        "Until a neuron meets an activation hyperplane it turns to its gradient at least as fast "
+        "as a known curve."
     )
     needs = "path"
     tolerance = 1e-6
@@ -96,24 +101,24 @@ class Corollary1(Theorem):
         return Case(case.data, case.setting, start), "matching_neuron"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        found = shared.starts(case, run) if case.data.binary else None
+        starts = starts_of_outputs(case, run) if case.data.binary else None
         needed = None
-        if found is not None and shared.gradient_sizes(case.data) is not None:
-            needed = [_longest(_curves(start, data)) for data, start in found]
+        if starts is not None and gradient_lengths(case.data) is not None:
+            needed = [_longest(_curves(start, data)) for data, start in starts]
         return (
             two_classes(case, "§4"),
-            *shared.flow_checks(case, "§4"),
+            *flow_checks(case, "§4"),
             early.some_match(case, run, "Lemma 3"),
             early.lasts("lasts_until_turned", case, run, "Lemma 3", needed),
         )
 
     def predict(self, case: Case) -> Prediction:
         if case.start is None or not case.data.binary:
-            return Prediction("Until it meets a wall, a neuron turns as fast as (27) says.")
+            return Prediction("Until it meets a hyperplane, a neuron turns as fast as (27) says.")
         curves = _curves(case.start, case.data)
         time = _longest(curves)
         words = (
-            f"A neuron that meets no wall has the cosine {1 - DELTA:g} with its gradient by "
+            f"A neuron that meets no hyperplane has the cosine {1 - DELTA:g} with its gradient by "
             f"t = {time:.3g}, and on its way is at or above a known curve."
         )
         return Prediction(words, {"time": time})
@@ -123,10 +128,10 @@ class Corollary1(Theorem):
             return None
         data, behind = case.data, 0.0
         for k, (first, size, time) in _curves(run.start, data).items():
-            sector = shared.sign_vector(data.X, run.start.W[k])
+            sector = sign_vector(data.X, run.start.W[k])
             for moment in run.moments:
                 w = moment.network.W[k]
-                if moment.time > math.log(time) or (shared.sign_vector(data.X, w) != sector).any():
+                if moment.time > math.log(time) or (sign_vector(data.X, w) != sector).any():
                     break
                 t = math.exp(moment.time)
                 z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * t)
@@ -140,7 +145,7 @@ class Corollary1(Theorem):
         time = prediction.values["time"] / 2
         for k, (first, size, _) in _curves(case.start, data).items():
             w = W[k]
-            g = np.sign(case.start.a[k]) * shared.gradient(data.X, data.y / 2, w)
+            g = np.sign(case.start.a[k]) * flow_gradient(data.X, data.y / 2, w)
             v, length = g / np.linalg.norm(g), float(np.linalg.norm(w))
             side = w - (w @ v) * v
             z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * time)
@@ -150,16 +155,18 @@ class Corollary1(Theorem):
         return Run((Moment(-math.inf, 0.0, case.start), then))
 
     def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
-        return f"No neuron is more than {residual:.1e} below its curve before it meets a wall."
+        return (
+            f"No neuron is more than {residual:.1e} below its curve before it meets a hyperplane."
+        )
 
 
 def _longest(curves: dict[int, Curve]) -> float:
-    """The last T*."""
+    """The largest T*."""
     return max((time for _, _, time in curves.values()), default=0.0)
 
 
 def _turned(network: Network, k: int, data: Dataset) -> float:
-    """u_kᵀv_k."""
+    """The cosine u_kᵀv_k of a neuron and its gradient."""
     w = network.W[k]
     lam = early.dual_variable(network, data)
     g = np.sign(network.a[k]) * ((data.X @ w > 0) * lam) @ data.X
@@ -172,11 +179,11 @@ def _curves(start: Network, data: Dataset) -> dict[int, Curve]:
 
     Neither have those with g₀ = 0, which contradictory labels make possible: z stands still.
     """
-    found: dict[int, Curve] = {}
-    none = shared.no_gradient(data)
+    curves: dict[int, Curve] = {}
+    none = zero_length(data)
     for k in range(len(start.a)):
         first = _turned(start, k, data)
         size = float(np.linalg.norm(((data.X @ start.W[k] > 0) * data.y / 2) @ data.X))
         if 0 < first < 1 - DELTA and size > none:
-            found[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
-    return found
+            curves[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
+    return curves

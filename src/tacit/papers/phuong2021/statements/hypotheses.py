@@ -1,0 +1,40 @@
+"""Hypotheses that the statements of phuong2021 share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.theorems.shared_hypotheses import both_layers, by_slack, flow, relu, two_layer
+from tacit.theorems.theorem import Case
+from tacit.values import Check
+
+
+def network_and_rule(case: Case) -> tuple[Check, ...]:
+    """Gradient flow on both layers of a two-layer ReLU network."""
+    return (
+        two_layer(case, "§2 (2)"),
+        relu(case, "§2 (2)"),
+        both_layers(case, "§2 (4)"),
+        flow(case, "§2 (4)"),
+    )
+
+
+def both_classes(case: Case, place: str) -> Check:
+    """Labels are ±1, and there are points of either."""
+    if not case.data.binary:
+        note = f"there are {len(case.data.classes)} classes"
+        return Check("both_classes", False, -1.0, place, note)
+    fewest = int(min((case.data.y > 0).sum(), (case.data.y < 0).sum()))
+    return by_slack("both_classes", fewest - 1, place, f"{fewest} points of the rarer class")
+
+
+def orthogonally_separable(case: Case) -> Check:
+    """Points of one class are at acute angles, points of different classes are not (1)."""
+    check = case.data_check("orthogonally_separable", "§2 (1)")
+    if check.slack is None or check.holds is None:
+        return check
+    size = abs(check.slack)
+    note = f"closest pair {size:.2g} away from failing (its cosine)"
+    if not check.holds:
+        note = f"worst pair {size:.2g} on the wrong side of a right angle (its cosine)"
+    return replace(check, note=note)
