@@ -5,14 +5,17 @@ from __future__ import annotations
 import json as json_module
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from cyclopts import App, Parameter, convert
 
 from tacit import __version__
 from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import count, printable
+
+F = TypeVar("F", bound=Callable[..., int])
 
 DEFAULT = Setting().to_dict()
 """What is taken when an option is not given, as texts."""
@@ -32,10 +35,24 @@ app = App(
     help="Which of all the solutions does gradient descent pick, why, and is it the best one?",
     version=f"tacit {__version__}",
     default_parameter=Parameter(negative=(), converter=whole_numbers),
-    help_epilogue="DATA is a file (.csv, .npz with X and y, or X.npy,y.npy) or a generator call "
-    "such as orthogonal:n=500,d=20,seed=0; `tacit list data` shows the generators.",
     suppress_keyboard_interrupt=False,
 )
+app.register_install_completion_command(help="Teach this shell to complete commands and options.")
+
+DATA = (
+    "DATA is a file (.csv, .npz with X and y, or X.npy,y.npy) or a generator call such as "
+    "orthogonal:n=500,d=20,seed=0; `tacit list data` shows the generators."
+)
+
+
+def command(example: str, about_data: bool = True, **options: Any) -> Callable[[F], F]:
+    """Make the decorated function a command; its help ends with the example."""
+    end = f"Example: `{example}`" + (f"\n\n{DATA}" if about_data else "")
+
+    def register(run: F) -> F:
+        return app.command(run, help_epilogue=end, **options)
+
+    return register
 
 
 @Parameter(name="*")
@@ -121,6 +138,10 @@ class NetworkOptions:
             )
         given = {name: value for name, value in vars(self).items() if value is not None}
         return Setting(**{"rule": "flow", **given, **more})
+
+
+Unused = Annotated[int, Parameter(show=False)]
+"""`--seed` of commands in which nothing is random: scripts may give it, the help does not show it."""
 
 
 def need_seconds(seconds: float) -> None:

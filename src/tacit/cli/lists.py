@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tacit.cli._app import app, print_json
+from tacit.cli._app import Unused, command, print_json
 
 
-@app.command(name="list")
+@command("tacit list theorems", about_data=False, name="list")
 def list_(
     what: Literal["data", "properties", "theorems", "figures", "measures", "initialisations"],
     /,
     *,
-    seed: int = 0,
+    seed: Unused = 0,
     json: bool = False,
 ) -> int:
     """What there is: generators of data, properties, theorems, figures, measures, initialisations.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cyclopts import Parameter
 
-from tacit.cli._app import DEFAULT, DataOptions, app, print_json, warn
+from tacit.cli._app import DEFAULT, DataOptions, command, print_json, warn
 from tacit.values import BadInput, Setting
 from tacit.values.text import printable
 
@@ -60,7 +60,7 @@ class TrainingOptions:
     `no_improvement:K`, `agreement`, `direction:ANGLE`."""
 
 
-@app.command
+@command("tacit train orthogonal:n=100,d=2 --out run --picture learned.png")
 def train(
     data: str | None = None,
     /,
