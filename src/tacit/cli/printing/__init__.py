@@ -19,6 +19,5 @@ from tacit.cli.printing.explain import (
 )
 from tacit.cli.printing.geometry import geometry, geometry_as_json
 from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
-from tacit.cli.printing.lists import items, table_of_items
 from tacit.cli.printing.reproduction import reproduction_progress
 from tacit.cli.printing.sweep import sweep_progress, swept
