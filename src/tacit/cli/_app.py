@@ -143,7 +143,7 @@ class NetworkOptions:
 """`--seed` where nothing is random: scripts may give it, the help does not show it."""
 
 Unused = Annotated[int, Parameter(show=False)]
-"""`--seed` of commands in which nothing is random: scripts may give it, the help does not show it."""
+"""`--seed` where nothing is random: scripts may give it, the help does not show it."""
 
 
 def need_seconds(seconds: float) -> None:
