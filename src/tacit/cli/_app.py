@@ -140,8 +140,6 @@ class NetworkOptions:
         return Setting(**{"rule": "flow", **given, **more})
 
 
-"""`--seed` where nothing is random: scripts may give it, the help does not show it."""
-
 Unused = Annotated[int, Parameter(show=False)]
 """`--seed` where nothing is random: scripts may give it, the help does not show it."""
 
