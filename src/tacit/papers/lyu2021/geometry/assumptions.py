@@ -1,4 +1,4 @@
-"""The data assumptions of lyu2021: 4.5, A.1, A.2, A.3 and A.8.
+"""The assumptions of lyu2021 on data and their pulls: 4.5, A.1, A.2, A.3 and A.8.
 
 Slacks are relative to the squared largest norm (A.1, A.2) or to the largest norm (A.3, A.8).
 """
@@ -19,6 +19,7 @@ MOST_EXACT_ENTRIES = 20_000
 
 
 def largest_norm(view: View) -> float:
+    """max‖x_i‖; assumptions are not defined on data that is all zero."""
     largest = float(view.norms.max())
     if largest == 0:
         raise NotDefined("every point is zero")
@@ -100,12 +101,12 @@ def assumption_A_2(view: View) -> Finding:
     )
     if view.alpha == 0:
         raise NotDefined(f"needs α > 0 (say --activation leaky:0.5); {note.partition('; ')[2]}")
-    gap = left - (1 - view.alpha) / view.alpha * right  # A.2
-    slack = float(gap.min()) / largest**2
+    slacks = left - (1 - view.alpha) / view.alpha * right  # A.2
+    slack = float(slacks.min()) / largest**2
     error = EPS * (view.data.d + view.data.n + 8) * max(1.0, (1 - view.alpha) / view.alpha)
     if abs(slack) > error:
         return Finding(slack > 0, slack, note, error)
-    doubtful = np.flatnonzero(gap <= error * largest**2)
+    doubtful = np.flatnonzero(slacks <= error * largest**2)
     if len(doubtful) * view.Z.size > MOST_EXACT_ENTRIES:
         return Finding(None, slack, f"{note}; equal up to rounding", error)
     holds = all(_A_2_exactly(view, int(i)) for i in doubtful)
@@ -113,7 +114,7 @@ def assumption_A_2(view: View) -> Finding:
 
 
 def _A_2_exactly(view: View, i: int) -> bool:
-    """A.2 for one point, times nα."""
+    """Decide A.2 for one point, both sides times nα, in rational arithmetic."""
     rows = [rational(row) for row in view.data.y[:, None] * view.data.X]
     products = [sum(map(mul, rows[i], row)) for row in rows]
     alpha = Fraction(view.alpha)
