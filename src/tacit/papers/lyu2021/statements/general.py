@@ -132,9 +132,9 @@ class TheoremB19(Theorem):
         """The good neurons grow along the separator; the others stay."""
         assert case.start is not None
         good = np.flatnonzero(head_starts(case.start, case) > 0)
-        grown = Network(np.zeros_like(case.start.W), np.zeros_like(case.start.a))
-        grown.a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
-        grown.W[good] = np.outer(grown.a[good], case.view.margin.direction)
+        a = np.zeros_like(case.start.a)
+        a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
+        grown = Network(np.outer(a, case.view.margin.direction), a)
         moments = (Moment(-math.inf, 0.0, case.start), Moment(10.0, -100.0, grown))
         return Run(moments, grown)
 
