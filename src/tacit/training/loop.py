@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit._jax import jax, jnp
+from tacit.data import takes_data
 from tacit.measures import Snapshot, measure_all
 from tacit.measures.measure import Value
 from tacit.models import model_text
@@ -41,6 +42,7 @@ class Diverged(BadInput):
     """The step size was too large; nothing is kept."""
 
 
+@takes_data
 def train(
     data: Dataset,
     setting: Setting | None = None,
@@ -55,8 +57,8 @@ def train(
 
     Parameters
     ----------
-    data : Dataset
-        The points and labels.
+    data : Dataset, str, Path, or X, y
+        What `tacit.load` takes; with arrays, the labels are the second argument.
     setting : Setting, optional
         Network, initialisation, loss and rule.
     epochs : int, default 1000
