@@ -1,9 +1,12 @@
-# make demo: see it work.  make test: prove it works.  Both set up .venv the first time.
+# make demo: see it work.  make test: prove it works, in minutes; make test-long: the long batches.
+# Each sets up .venv the first time.
 # make bench: ours beside its peers; PyTorch is large, so it has .venv-bench to itself.
 PYTHON ?= python3
 BIN := .venv/bin
+# Neighbouring tests stay in one process, which shares what they compile; who is idle takes over.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-long lint bench clean
 .DELETE_ON_ERROR:
 
 .venv/installed: pyproject.toml constraints.txt
@@ -26,7 +29,10 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+	$(PYTEST) -m "not long"
+
+test-long: .venv/installed
+	$(PYTEST) -m long
 
 # A peer that cannot be installed is said in the table; the rest is measured.
 .venv-bench/installed: pyproject.toml constraints.txt

@@ -2,7 +2,9 @@
 
 import math
 import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,20 @@ def refused(call: object, *words: str) -> str:
     for word in words:
         assert word in line
     return line
+
+
+def rest_long(cases: Iterable[Any], quick: Collection[Any]) -> list[Any]:
+    """All cases for `parametrize`; those that are not among the quick ones are long."""
+    every = list(cases)
+    assert all(case in every for case in quick)
+    return [
+        case if case in quick else pytest.param(*_parts(case), marks=pytest.mark.long)
+        for case in every
+    ]
+
+
+def _parts(case: Any) -> tuple[Any, ...]:
+    return case if isinstance(case, tuple) else (case,)
 
 
 def with_packages(*folders: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit._jax import jax, jnp
 from tacit.flow.follow import follow
 from tacit.flow.path import Path
@@ -34,6 +35,7 @@ CASES = [
     for alpha in (0.0, 0.3)
     for seed in seeds
 ]
+QUICK = [(1, 2, 2, 0.0, 0.3, True), (1, 3, 3, 0.3, 0.3, True), (5, 4, 2, 0.3, 0.3, False)]
 
 
 def problem(seed: int, m: int, d: int, size: float, both: bool):
@@ -116,18 +118,22 @@ def compared(seed, m, d, alpha, size, both) -> tuple[Path, np.ndarray]:
     return path, differences(posed, path, *kept)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed, m, d, alpha, size, both", CASES)
+@pytest.mark.parametrize("seed, m, d, alpha, size, both", rest_long(CASES, QUICK))
 def test_the_flow_goes_where_tiny_steps_go(seed, m, d, alpha, size, both) -> None:
     path, distances = compared(seed, m, d, alpha, size, both)
     assert path.end in ("reached", "rest") and len(distances) >= 5
     assert distances.max() < NEAR
 
 
-def test_sliding_is_among_the_cases() -> None:
+@pytest.mark.parametrize(
+    "cases, both_layers, first_layer",
+    [(QUICK, 1, 1), pytest.param(CASES, 10, 1, marks=pytest.mark.long)],
+    ids=["quick", "all"],
+)
+def test_sliding_is_among_the_cases(cases, both_layers: int, first_layer: int) -> None:
     slid = {True: 0, False: 0}
-    for seed, m, d, alpha, size, both in CASES:
+    for seed, m, d, alpha, size, both in cases:
         X, y, W, a = problem(seed, m, d, size, both)
         path = follow(X, y, alpha, W, a, both, log_L_end=-5.0, seconds=60)
         slid[both] += any(event.what == "slide" for event in path.events)
-    assert slid[True] >= 10 and slid[False] >= 1
+    assert slid[True] >= both_layers and slid[False] >= first_layer

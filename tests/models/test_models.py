@@ -2,12 +2,14 @@
 
 import functools
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import rest_long
 from tacit._jax import jax, jnp
 from tacit.models import (
     ConvMaxPool,
@@ -35,9 +37,14 @@ CASES = [
     (ImageCNN(filter=4, side=6, classes=3, train_filters=False), 36, 2, 3),
     (SixConv(side=3), 9, 6, 2),
 ]
+QUICK = [CASES[1], CASES[4], CASES[7], CASES[9]]
+"""One of each kind that is compiled in about a second; `SixConv` takes ten."""
 HOMOGENEOUS = [case for case in CASES if case[0].homogeneity]
 SEEDS = [0, 1, 2]
 each_case = pytest.mark.parametrize(("model", "d", "width", "n"), CASES, ids=lambda c: str(c))
+each_compiled = pytest.mark.parametrize(
+    ("model", "d", "width", "n"), rest_long(CASES, QUICK), ids=lambda c: str(c)
+)
 each_seed = pytest.mark.parametrize("seed", SEEDS)
 
 
@@ -53,19 +60,31 @@ def draw(
     if isinstance(model, ConvMaxPool):
         params["a"] = output_signs(width)
     X = jnp.asarray(rng.normal(size=(n, d)))
-    return params, X, jnp.asarray(rng.normal(size=model(params, X).shape))
+    return params, X, jnp.asarray(rng.normal(size=jax.eval_shape(model, params, X).shape))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def outputs(model: Model, params: Params, X: jax.Array) -> jax.Array:
+    return model(params, X)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def gradient_of(model: Model, params: Params, X: jax.Array, g: jax.Array) -> Params:
+    return model.gradient(params, X, g)
 
 
 def inner(p: Params, q: Params) -> float:
-    return float(sum(jnp.sum(p[name] * q[name]) for name in p))
+    return float(sum(np.sum(np.asarray(p[name]) * q[name]) for name in p))
 
 
 # The same networks written as plainly as can be, one point at a time.
 
 
-def naive(model: Model, params: Params, x: jax.Array) -> jax.Array:
-    def act(z: jax.Array) -> jax.Array:
-        return jnp.maximum(z, getattr(model, "alpha", 0.0) * z)
+def naive(model: Model, params: Params, x: Any, np: Any) -> Any:
+    """`np` is numpy, which needs no compilation, or that of JAX, which differentiates."""
+
+    def act(z: Any) -> Any:
+        return np.maximum(z, getattr(model, "alpha", 0.0) * z)
 
     match model:
         case TwoLayer():
@@ -73,7 +92,7 @@ def naive(model: Model, params: Params, x: jax.Array) -> jax.Array:
         case ConvMaxPool():
             k = len(params["W"]) // 2
             patches = [x[j : j + model.patch] for j in range(0, len(x), model.patch)]
-            pooled = [jnp.max(jnp.array([act(w @ x_j) for x_j in patches])) for w in params["W"]]
+            pooled = [np.max(np.array([act(w @ x_j) for x_j in patches])) for w in params["W"]]
             return sum(pooled[:k]) - sum(pooled[k:])
         case Residual():
             f = params["W1"] @ x
@@ -82,7 +101,7 @@ def naive(model: Model, params: Params, x: jax.Array) -> jax.Array:
             return (params[f"W{model.depth}"] @ act(f))[0]
         case ImageCNN():
             before, after = (model.filter - 1) // 2, model.filter // 2
-            image = jnp.pad(x.reshape(model.side, model.side), ((before, after), (before, after)))
+            image = np.pad(x.reshape(model.side, model.side), ((before, after), (before, after)))
             half, size = model.side // 2, model.filter
             pooled = []
             for r, s in itertools.product(range(half), range(half)):
@@ -91,50 +110,49 @@ def naive(model: Model, params: Params, x: jax.Array) -> jax.Array:
                     for i, j in itertools.product(range(2), range(2))
                 ]
                 heights = [act(params["W"] @ window + params["b"]) for window in windows]
-                pooled.append(jnp.max(jnp.array(heights), axis=0))
-            return params["V"] @ jnp.concatenate(pooled) + params["bV"]
+                pooled.append(np.max(np.array(heights), axis=0))
+            return params["V"] @ np.concatenate(pooled) + params["bV"]
         case SixConv():
             table = [(3, 1, 1), (3, 1, 1), (5, 2, 2), (3, 1, 1), (3, 1, 1), (5, 2, 2)]
             h = x.reshape(1, model.side, model.side)
             for l, (size, stride, pad) in enumerate(table, start=1):
-                padded = jnp.pad(h, ((0, 0), (pad, pad), (pad, pad)))
+                padded = np.pad(h, ((0, 0), (pad, pad), (pad, pad)))
                 out = (h.shape[1] + 2 * pad - size) // stride + 1
                 W, b = params[f"W{l}"], params[f"b{l}"]
                 places = itertools.product(range(0, out * stride, stride), repeat=2)
                 windows = [padded[:, r : r + size, s : s + size].ravel() for r, s in places]
-                f = jnp.array(windows) @ W.reshape(len(b), -1).T + b
+                f = np.array(windows) @ W.reshape(len(b), -1).T + b
                 h = act(f.T.reshape(len(b), out, out))
             # Our images keep the channels last.
-            f = params["W7"] @ jnp.moveaxis(h, 0, -1).ravel() + params["b7"]
+            f = params["W7"] @ np.moveaxis(h, 0, -1).ravel() + params["b7"]
             return (params["W8"] @ act(f) + params["b8"])[0]
     raise AssertionError(model)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def naive_outputs(model: Model, params: Params, X: jax.Array) -> jax.Array:
-    return jax.vmap(lambda x: naive(model, params, x))(X)
+@functools.partial(jax.grad, argnums=1)
+def naive_gradient(
+    model: Model, trained: Params, params: Params, X: jax.Array, g: jax.Array
+) -> jax.Array:
+    f = jax.vmap(lambda x: naive(model, {**params, **trained}, x, jnp))(X)
+    return jnp.sum(g * f)
 
 
 @each_case
 @each_seed
 def test_outputs_are_those_of_the_naive_network(model, d, width, n, seed) -> None:
     params, X, _ = draw(model, d, width, n, seed)
-    plain = naive_outputs(model, params, X)
-    np.testing.assert_allclose(model(params, X), plain, rtol=1e-12, atol=1e-12)
+    plain = [naive(model, jax.tree.map(np.asarray, params), x, np) for x in np.asarray(X)]
+    np.testing.assert_allclose(outputs(model, params, X), plain, rtol=1e-12, atol=1e-12)
 
 
-@each_case
+@each_compiled
 @each_seed
 def test_gradient_is_that_of_the_naive_network(model, d, width, n, seed) -> None:
     params, X, g = draw(model, d, width, n, seed)
-
-    @jax.grad
-    def naive_gradient(trained: Params) -> jax.Array:
-        return jnp.sum(g * naive_outputs(model, {**params, **trained}, X))
-
-    gradient = model.gradient(params, X, g)
+    gradient = gradient_of(model, params, X, g)
     assert gradient.keys() == params.keys()
-    for name, part in naive_gradient(model.trained(params)).items():
+    for name, part in naive_gradient(model, model.trained(params), params, X, g).items():
         np.testing.assert_allclose(gradient[name], part, rtol=1e-11, atol=1e-12)
 
 
@@ -143,30 +161,30 @@ def test_gradient_is_that_of_the_naive_network(model, d, width, n, seed) -> None
 def test_gradient_agrees_with_central_differences(model, d, width, n, seed) -> None:
     params, X, g = draw(model, d, width, n, seed)
     rng = np.random.default_rng(seed + 100)
-    step, gradient = 1e-6, model.gradient(params, X, g)
+    step, gradient = 1e-6, gradient_of(model, params, X, g)
     for name in model.trained(params):
-        direction = jnp.asarray(rng.normal(size=params[name].shape))
-        direction = direction / jnp.linalg.norm(direction)
+        direction = rng.normal(size=params[name].shape)
+        direction = direction / np.linalg.norm(direction)
         above, below = (
-            model({**params, name: params[name] + sign * step * direction}, X) for sign in (1, -1)
+            outputs(model, {**params, name: np.asarray(params[name]) + sign * step * direction}, X)
+            for sign in (1, -1)
         )
-        measured = jnp.sum(g * (above - below)) / (2 * step)
-        np.testing.assert_allclose(
-            jnp.sum(gradient[name] * direction), measured, rtol=1e-6, atol=1e-8
-        )
+        measured = np.sum(np.asarray(g) * (np.asarray(above) - below)) / (2 * step)
+        slope = np.sum(np.asarray(gradient[name]) * direction)
+        np.testing.assert_allclose(slope, measured, rtol=1e-6, atol=1e-8)
 
 
 @each_case
 def test_gradient_is_zero_where_nothing_is_trained(model, d, width, n) -> None:
     params, X, g = draw(model, d, width, n, seed=0)
-    gradient, trained = model.gradient(params, X, g), model.trained(params)
+    gradient, trained = gradient_of(model, params, X, g), model.trained(params)
     for name, part in params.items():
         assert gradient[name].shape == part.shape
         assert gradient[name].dtype == part.dtype
         assert bool(jnp.any(gradient[name] != 0)) == (name in trained)
 
 
-@each_case
+@each_compiled
 def test_jit_and_vmap_change_nothing(model, d, width, n) -> None:
     draws = [draw(model, d, width, n, seed) for seed in SEEDS]
     ensemble, X, g = jax.tree.map(lambda *parts: jnp.stack(parts), *draws)
@@ -197,10 +215,11 @@ def test_homogeneous_in_what_is_trained(model, d, width, n, seed: int, c: float)
     params, X, g = draw(model, d, width, n, seed)
     L = model.homogeneity
     scaled = {**params, **{name: c * part for name, part in model.trained(params).items()}}
-    np.testing.assert_allclose(model(scaled, X), c**L * model(params, X), rtol=1e-9, atol=1e-12)
+    f = outputs(model, params, X)
+    np.testing.assert_allclose(outputs(model, scaled, X), c**L * f, rtol=1e-9, atol=1e-12)
     # Euler: ⟨θ, ∇f⟩ = L f
-    euler = inner(model.trained(params), model.gradient(params, X, g))
-    np.testing.assert_allclose(euler, L * jnp.sum(g * model(params, X)), rtol=1e-9, atol=1e-10)
+    euler = inner(model.trained(params), gradient_of(model, params, X, g))
+    np.testing.assert_allclose(euler, L * np.sum(np.asarray(g) * f), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("model", [Residual(3), Residual(4, alpha=0.3)], ids=str)
@@ -244,21 +263,28 @@ def test_shapes_of_table_1() -> None:
     assert shapes["W8"] == ((1, 128), 128)
     params = {name: jnp.full(shape, 0.01) for name, (shape, _) in shapes.items()}
     X = jnp.ones((2, 784))
-    features = SixConv().features(params, X)
+    features = jax.eval_shape(SixConv().features, params, X)
     sizes = [32 * 784, 32 * 784, 32 * 196, 64 * 196, 64 * 196, 3136, 128]
     assert [f.shape for f in features] == [(2, size) for size in sizes]
-    assert SixConv()(params, X).shape == (2,)
+    assert jax.eval_shape(SixConv(), params, X).shape == (2,)
 
 
 def test_features_lead_to_the_output() -> None:
-    params, X, _ = draw(SixConv(side=4), 16, 6, 3, seed=0)
+    model = SixConv(side=3)
+    params, X, _ = draw(model, 9, 6, 2, seed=0)
+    *_, last = jax.jit(lambda p, X: model.features(p, X, activated=True))(params, X)
+    f = np.asarray(last) @ params["W8"][0] + params["b8"]
+    np.testing.assert_allclose(f, outputs(model, params, X), rtol=1e-14)
+
+
+@pytest.mark.long  # two networks are compiled
+def test_features_are_before_or_after_the_activation() -> None:
     model = SixConv(side=4)
+    params, X, _ = draw(model, 16, 6, 3, seed=0)
     before, after = model.features(params, X), model.features(params, X, activated=True)
     assert bool(jnp.any(before[6] < 0))
     for f, h in zip(before, after, strict=True):
         np.testing.assert_array_equal(h, np.maximum(f, 0))
-    last = after[6] @ params["W8"][0] + params["b8"]
-    np.testing.assert_allclose(last, model(params, X), rtol=1e-14)
 
 
 @pytest.mark.parametrize(("filter", "side"), [(3, 28), (4, 28), (7, 28), (3, 9)])
@@ -267,4 +293,4 @@ def test_image_cnn_fits_its_filters(filter: int, side: int) -> None:
     params, X, _ = draw(model, side**2, 2, 3, seed=0)
     assert params["W"].shape == (2, filter**2)
     assert params["V"].shape == (10, 2 * (side // 2) ** 2)
-    assert model(params, X).shape == (3, 10)
+    assert jax.eval_shape(model, params, X).shape == (3, 10)

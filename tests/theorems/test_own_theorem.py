@@ -78,7 +78,6 @@ def test_the_command_line_knows_it(installed, tmp_path):
     assert abs(found["prediction"]["margin"] - 0.3727) < 1e-4
 
 
-@pytest.mark.slow  # a fresh interpreter, and a flow
 def test_it_passes_the_suite_of_all_theorems(installed):
     suite = str(ROOT / "tests" / "theorems" / "test_suite.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", suite, "-k", "mine2026"]
