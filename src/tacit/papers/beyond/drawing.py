@@ -82,9 +82,7 @@ def draw_map(
     ax.legend(fontsize=8, loc="lower left")
 
 
-def draw_transition(
-    ax: Axes, widths: np.ndarray, middle: np.ndarray, ends: np.ndarray, title: str
-) -> None:
+def draw_transition(ax: Axes, widths: np.ndarray, middle: np.ndarray, ends: np.ndarray) -> None:
     """A number for each width with its interval, and the slope −1."""
     ax.errorbar(
         widths,
@@ -97,13 +95,8 @@ def draw_transition(
     )
     if len(widths):
         ax.plot(widths, middle[-1] * widths[-1] / widths, "--", c=PLUS, label="slope −1")
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel="neurons",
-        ylabel="initial cluster radius at the transition",
-        title=title,
-    )
+    ax.set(xscale="log", yscale="log", xlabel="neurons")
+    ax.set_ylabel("initial cluster radius at the transition")
     ax.legend(fontsize=8)
 
 

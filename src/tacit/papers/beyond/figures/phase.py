@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,16 @@ def phase(s: Phase, tell: Tell) -> Result:
     a depth proportional to the scale; the paper's 30 is a matter of when training stops.
     """
     points = load(f"gaussians:n={s.n},d=2,seed={s.seed}")
+    data = _trained(s, points, tell)
+    data["flow_depth"], data["flow_groups"] = _flows(s, points, tell)
+    transition = data["transition"]
+    inside = np.isfinite(transition) & (transition > 0)
+    size = np.where(inside, np.where(inside, transition, 0) * data["initial_radius"], np.nan)
+    return Result(_claims(s, data, size), _figure(s, data, size), data)
+
+
+def _trained(s: Phase, points: Dataset, tell: Tell) -> dict[str, np.ndarray]:
+    """Networks of all widths from all scales: what is seen of them by width, scale and run."""
     scales = np.geomspace(s.small, s.large, s.scales)
     shape = (len(s.widths), s.scales, s.runs)
     outside, bend, slack, fitted = (np.zeros(shape) for _ in range(4))
@@ -92,29 +103,36 @@ def phase(s: Phase, tell: Tell) -> Result:
         fitted[k] = (points.y * many.outputs(points.X) > 0).all(axis=1).reshape(shape[1:])
         radius[k] = _two_clusters(start)[1]
     transition = np.array([[first_crossing(scales, row) for row in one.T] for one in slack])
-    inside = np.isfinite(transition) & (transition > 0)
-    size = np.where(inside, np.where(inside, transition, 0) * radius, np.nan)
-    flow_depth, flow_groups = _flows(s, points, tell)
-    figure, axes = new_figure(2, 2, size=(11.5, 8.6))
+    return {
+        "outside": outside,
+        "bend": bend,
+        "slack": slack,
+        "fitted": fitted,
+        "scales": scales,
+        "transition": transition,
+        "initial_radius": radius,
+        "widths": np.array(s.widths),
+    }
+
+
+def _figure(s: Phase, data: dict[str, np.ndarray], size: np.ndarray) -> Any:
+    figure, ((share, bend), (radius, depth)) = new_figure(2, 2, size=(11.5, 8.6))
     for ax, values, name, most in (
-        (axes[0, 0], outside.mean(axis=2), "share outside", 1.0),
-        (axes[0, 1], np.median(bend, axis=2), "degrees", 30.0),
+        (share, data["outside"].mean(axis=2), "share outside", 1.0),
+        (bend, np.median(data["bend"], axis=2), "degrees", 30.0),
     ):
-        draw_map(ax, scales, s.widths, values, name, most, transition, s.width, s.small, s.large)
-    axes[0, 0].set_title("share of points outside the linear region, mean")
-    axes[0, 1].set_title("bend of the boundary, median")
+        own = s.width, s.small, s.large
+        draw_map(ax, data["scales"], s.widths, values, name, most, data["transition"], *own)
+    share.set_title("share of points outside the linear region, mean")
+    bend.set_title("bend of the boundary, median")
     kept = np.isfinite(size).all(axis=1)
     ends = np.exp([mean_interval(row) for row in np.log(size[kept])])
-    title = f"transition scale × radius at scale 1, mean loss {s.loss:g}"
     middle = np.exp(np.log(size[kept]).mean(axis=1))
-    draw_transition(axes[1, 0], np.array(s.widths)[kept], middle, ends, title)
-    draw_depths(axes[1, 1], s.flow_scales, flow_depth)
-    words = f"depth at which the flow's boundary is linear, {s.flow_width} neurons"
-    axes[1, 1].set_title(words)
-    data = {"outside": outside, "bend": bend, "slack": slack, "fitted": fitted, "scales": scales}
-    data |= {"transition": transition, "initial_radius": radius, "flow_depth": flow_depth}
-    data |= {"flow_groups": flow_groups, "widths": np.array(s.widths)}
-    return Result(_claims(s, data, size), figure, data)
+    draw_transition(radius, data["widths"][kept], middle, ends)
+    radius.set_title(f"transition scale × radius at scale 1, mean loss {s.loss:g}")
+    draw_depths(depth, s.flow_scales, data["flow_depth"])
+    depth.set_title(f"depth at which the flow's boundary is linear, {s.flow_width} neurons")
+    return figure
 
 
 def _claims(s: Phase, data: dict[str, np.ndarray], size: np.ndarray) -> tuple[Claim, ...]:
