@@ -115,6 +115,14 @@ def test_classes_bias_labels_and_test_set(tacit, csv):
     assert found["n_test"] == 2 and found["max_margin_test_error"] == 0
 
 
+def test_of_two_labels_the_last_is_plus_one_with_a_note(tacit, csv):
+    code, out, err = tacit("check", csv("1,0,0\n0,1,1\n"), "--json")
+    assert code == 0 and as_json(out)["parameters"]["labels"] == {"0": -1, "1": 1}
+    assert err.count("\n") == 1 and "label 1 becomes +1" in err
+    code, out, err = tacit("check", csv("1,0,dog\n0,1,cat\n"), "--labels", "cat,dog", "--json")
+    assert as_json(out)["parameters"]["labels"] == {"cat": 1, "dog": -1} and err == ""
+
+
 # --- train ---------------------------------------------------------------------------------------
 
 
@@ -162,7 +170,7 @@ def test_a_diverging_step_saves_nothing(tacit, tmp_path):
 BAD = {
     "1,2,1\n3,nan,-1\n": "column",
     "1,2,1\n3,-1\n": "line 2",
-    "1,2,0\n3,1,1\n": "found: 0, 1",
+    "1,2,0\n3,1,0\n": "found: 0",
     "1,2,0.5\n3,1,0.7\n1,1,0.9\n": "measurements",
     "": "empty",
     "x,y\n": "row",
