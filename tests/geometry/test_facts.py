@@ -83,7 +83,7 @@ def test_large_data(rng: np.random.Generator) -> None:
 
 
 def diverse(data: Dataset) -> Check:
-    return check(data, ["xord_diverse"]).properties["xord_diverse"]
+    return check(data, properties="xord_diverse").properties["xord_diverse"]
 
 
 def patterns(x: np.ndarray) -> set[tuple[float, float]]:

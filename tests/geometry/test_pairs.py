@@ -19,7 +19,7 @@ from tacit.values import Check, Dataset
 
 
 def one(data: Dataset, name: str = "orthogonally_separable") -> Check:
-    return check(data, [name]).properties[name]
+    return check(data, properties=[name]).properties[name]
 
 
 def exact_dot(x: np.ndarray, y: np.ndarray) -> Fraction:
@@ -128,7 +128,7 @@ def test_blocks_and_samples(rng: np.random.Generator, monkeypatch: pytest.Monkey
     assert refuted.holds is False and plain[0].slack <= refuted.slack < 0
     assert "sampled" in refuted.note
     unknown = check(good).properties["orthogonally_separable"]
-    assert unknown.holds is None and "--property orthogonally_separable" in unknown.note
+    assert unknown.holds is None and "`properties='orthogonally_separable'`" in unknown.note
 
 
 def test_many_right_angles(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tacit.values import Check, Dataset
 
 def general_position(X: np.ndarray) -> Check:
     name = "general_position"
-    return check(Dataset(X, np.ones(len(X))), [name]).properties[name]
+    return check(Dataset(X, np.ones(len(X))), properties=name).properties[name]
 
 
 def by_determinants(X: np.ndarray) -> bool:
@@ -114,7 +114,7 @@ def test_too_many_subsets(rng: np.random.Generator, monkeypatch: pytest.MonkeyPa
     data = Dataset(rng.normal(size=(20_000, 2)), np.ones(20_000))
     found = predicates()["general_position"](View(data, alpha=0.5))
     assert found.holds is None
-    assert "199,990,000 subsets" in found.note and "--property general_position" in found.note
+    assert "199,990,000 subsets" in found.note and "`properties='general_position'`" in found.note
     X = rng.normal(size=(20, 2))
     monkeypatch.setattr(base, "MOST_OPERATIONS", 100)
     assert check(Dataset(X, np.ones(20))).properties["general_position"].holds is None

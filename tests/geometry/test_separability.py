@@ -20,7 +20,7 @@ def by_linear_program(Z: np.ndarray) -> bool:
 
 
 def separable(data: Dataset) -> tuple[Geometry, Check]:
-    found = check(data, ["linearly_separable"])
+    found = check(data, properties="linearly_separable")
     return found, found.properties["linearly_separable"]
 
 
@@ -34,11 +34,11 @@ def test_two_classes(rng: np.random.Generator, d: int) -> None:
         assert found.holds == (found.slack > 0)
         seen.add(found.holds)
         if found.holds:
-            lower, upper = geometry.max_margin
+            lower, upper = geometry.margin_bounds
             reached = (y * (X @ geometry.max_margin_direction)).min()
             assert lower <= reached <= upper == pytest.approx(lower, rel=1e-9)
         else:
-            assert geometry.max_margin is geometry.max_margin_direction is None
+            assert geometry.margin_bounds is geometry.max_margin_direction is None
     assert seen == {True, False}
 
 
@@ -53,7 +53,7 @@ def test_three_classes_against_the_rest(rng: np.random.Generator) -> None:
             each = [separable(data.one_vs_rest(k))[1] for k in range(3)]
             assert found.holds == all(one.holds for one in each)
             assert found.slack == min(one.slack for one in each)
-            assert (geometry.max_margin is not None) == found.holds
+            assert (geometry.margin_bounds is not None) == found.holds
             assert all(f"{name}: " in found.note for name in "abc")
             seen.add(found.holds)
     assert seen == {True, False}

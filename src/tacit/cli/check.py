@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tacit.cli._app import DataOptions, app, print_json
+from typing import TYPE_CHECKING
+
+from tacit.cli._app import DEFAULT, DataOptions, app, as_options, print_json
+from tacit.values.text import printable
+
+if TYPE_CHECKING:
+    from tacit.geometry import Geometry
+
+SIGNS = {True: "[green]yes[/]", False: "[red]no[/]", None: "[yellow]?[/]"}
+"""How an answer looks in a table."""
 
 
 @app.command
@@ -12,7 +21,7 @@ def check(
     *,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
     property: tuple[str, ...] = (),
-    activation: str = "leaky:0.5",
+    activation: str = DEFAULT["activation"],
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -26,20 +35,43 @@ def check(
         Decide only this property, also where it takes long; may be repeated. Exit code 1 unless
         all of them hold.
     activation
-        Slope of the Leaky ReLU, for the assumptions that mention one.
+        `relu` or `leaky:A`, for the assumptions that mention its slope.
     seed
         Accepted by every command; nothing here is random.
     json
         One JSON object on standard output.
     """
-    from tacit.cli import printing as show
-    from tacit.geometry import check as geometry
-    from tacit.models.activation import parse_activation
+    from tacit.geometry import check as check_geometry
 
-    alpha = parse_activation(activation).alpha
-    found = geometry(options.load(data), property, alpha)
+    geometry = check_geometry(options.load(data), properties=property, activation=activation)
     if json:
-        print_json(show.geometry_as_json(found))
+        print_json(geometry.to_dict())
     else:
-        show.geometry(found)
-    return int(any(found.properties[name].holds is not True for name in property))
+        _print_geometry(geometry)
+    return int(any(geometry.properties[name].holds is not True for name in property))
+
+
+def _print_geometry(geometry: Geometry) -> None:
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, plain_table, title
+
+    screen = console()
+    screen.print(title(geometry.data))
+    sizes = ", ".join(f"{name}: {size}" for name, size in geometry.data.class_sizes.items())
+    screen.print(f"class sizes {escape(printable(sizes))}")
+    for remark in geometry.remarks:
+        screen.print(f"[yellow]note[/] {escape(remark)}")
+    table = plain_table()
+    for heading in ("property", "holds", "slack", ""):
+        justify = "right" if heading == "slack" else "left"
+        table.add_column(heading, justify=justify, no_wrap=bool(heading))  # type: ignore[arg-type]
+    for one in geometry.properties.values():
+        slack = "" if one.slack is None else f"{one.slack:.4g}"
+        note = escape(as_options(printable(one.note)))
+        table.add_row(escape(one.name), SIGNS[one.holds], slack, note)
+    screen.print(table)
+    screen.print(
+        "slack > 0: holds with that much room; < 0: fails by that much; 0: on the edge. "
+        "Rows are counted from 0. --json has all digits and the error of every slack."
+    )

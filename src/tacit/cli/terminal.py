@@ -32,7 +32,10 @@ def plain_table() -> Table:
 
 
 def title(data: Dataset) -> str:
+    """The line that every summary begins with: name, size, classes and test points."""
     kind = count(len(data.classes) or len(np.unique(data.y)), "class", "classes")
+    if data.binary and "labels" in data.parameters:
+        kind += f" ({escape(printable(f'{data.names[1]} is +1, {data.names[-1]} is −1'))})"
     test = f", {count(data.test.n, 'test point')}" if data.test else ""
     size = f"{count(data.n, 'point')} in {count(data.d, 'dimension')}"
     return f"[bold]{escape(printable(data.name))}[/]: {size}, {kind}{test}"

@@ -62,7 +62,7 @@ def explain(
     """Check, predict, follow the flow to its limit, certify, and compare."""
     started = perf_counter()
     asked = chosen(only)
-    geometry = check(data, alpha=setting.alpha)
+    geometry = check(data, activation=setting.activation)
     found, interrupted = find_each(setting, data, seed, log10_loss, seconds, progress)
     parts = []
     for one, name in zip(found, data.classes or ("",), strict=False):

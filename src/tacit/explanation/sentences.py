@@ -35,8 +35,8 @@ def of_the_data(geometry: Geometry) -> str:
     """Separability, in words and by how much."""
     parts = []
     linear = geometry.properties["linearly_separable"]
-    if linear.holds and geometry.max_margin is not None:
-        parts.append(f"Linearly separable with margin {geometry.max_margin[0]:.4g}")
+    if linear.holds and geometry.margin_bounds is not None:
+        parts.append(f"Linearly separable with margin {geometry.margin_bounds.lower:.4g}")
     else:
         parts.append(f"Linearly separable: {_yes_or_no(linear)}")
     pairs = geometry.properties["orthogonally_separable"]

@@ -105,8 +105,8 @@ class View:
         return self.data.y[:, None] * self.X
 
     @cached_property
-    def margin(self) -> MaxMargin:
-        """Of the data itself, in its unit."""
+    def separator(self) -> MaxMargin:
+        """The linear separator of largest margin, of the data itself, in its unit."""
         self.need_two_classes()
         return max_margin(self.data.y[:, None] * self.data.X)
 
@@ -123,7 +123,7 @@ class View:
     def need_two_classes(self) -> None:
         if not self.data.binary:
             names = ",".join(self.data.classes[:2])
-            raise NotDefined(f"speaks of two classes; choose a pair, say --labels {names}")
+            raise NotDefined(f"speaks of two classes; choose a pair, say `labels='{names}'`")
 
     def allow(self, operations: float, what: str) -> None:
         """Refuse work of more than a few seconds unless it was asked for."""
@@ -147,18 +147,18 @@ class Predicate:
 
     def __call__(self, view: View) -> Check:
         try:
-            found = self.decide(view)
+            finding = self.decide(view)
         except TooLarge as reason:
-            note = f"not computed: {reason}; ask for it with --property {self.name}"
-            found = Finding(None, None, note)
+            note = f"not computed: {reason}; ask for it by `properties='{self.name}'`"
+            finding = Finding(None, None, note)
         except NotDefined as reason:
-            found = Finding(None, None, str(reason))
-        slack = found.slack
+            finding = Finding(None, None, str(reason))
+        slack = finding.slack
         if slack is not None:  # a tie that was decided exactly: rounding may have its sign wrong
-            slack = max(slack, 0.0) if found.holds else slack
-            slack = min(slack, 0.0) if found.holds is False else slack
+            slack = max(slack, 0.0) if finding.holds else slack
+            slack = min(slack, 0.0) if finding.holds is False else slack
             slack += 0.0  # −0 becomes 0
-        return Check(self.name, found.holds, slack, self.place, found.note, found.error)
+        return Check(self.name, finding.holds, slack, self.place, finding.note, finding.error)
 
 
 _REGISTERED: dict[str, Predicate] = {}

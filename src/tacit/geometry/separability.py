@@ -19,7 +19,7 @@ def linearly_separable(view: View) -> Finding:
     """Some w has y_i w·x_i > 0 for all i; the slack is the largest margin, in the data's unit."""
     if not view.data.binary:
         return _one_against_the_rest(view)
-    found = view.margin
+    found = view.separator
     lower, upper = found.lower, found.upper
     if found.status == "separable":
         note = f"largest margin {lower:.6g} (proved to {found.gap:.0e} relative)"

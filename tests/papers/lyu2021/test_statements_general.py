@@ -115,7 +115,7 @@ def test_one_neuron_with_a_head_start_is_enough(seed):
 def test_an_output_weight_that_is_too_small_is_no_head_start():
     data = load("linear:n=12,d=3,margin=0.3,seed=3")
     case = Case(data, setting(init=None))
-    along = case.view.margin.direction
+    along = case.view.separator.direction
     w = along + 3 * np.linalg.svd(along[None])[2][1]  # far outside the cone of separators
     threshold = math.sqrt(
         w @ w - head_starts(Network(w[None], np.array([9.0])), case)[0] * (w @ w + 81)
@@ -251,7 +251,7 @@ def test_the_equivalence_at_the_very_threshold():
     """A.2 just holds and just fails: so do the cones."""
     data = load("linear:n=12,d=2,margin=0.5,seed=0")
     threshold = float(
-        check(data, ["lyu2021:assumptionA.2"], 0.5)
+        check(data, properties="lyu2021:assumptionA.2", activation="leaky:0.5")
         .properties["lyu2021:assumptionA.2"]
         .note.rpartition("> ")[2]
     )
@@ -271,7 +271,7 @@ def test_one_neuron_ends_along_w_plus(seed, alpha):
     data = load(f"linear:n=10,d=3,margin=0.2,seed={seed}")
     case = Case(data, setting(f"leaky:{alpha}", width=1, init=None))
     w = rng.normal(size=3)
-    w *= np.sign(w @ case.view.margin.direction)
+    w *= np.sign(w @ case.view.separator.direction)
     case = dataclasses.replace(case, start=Network(w[None], np.array([np.linalg.norm(w)])))
     verdict = judge(theorem("lyu2021:thmG.9"), case, flow_of(case))
     assert verdict.status == "confirmed", verdict.words

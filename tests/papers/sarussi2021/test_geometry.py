@@ -298,7 +298,7 @@ def test_too_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
     few = 3.5 * sarussi2021._cost(View(data, 0.5))
     monkeypatch.setattr(base, "MOST_OPERATIONS", few)
     left_out = assumption_4(data, unlimited=False)
-    assert left_out.holds is None and "--property sarussi2021:assumption4" in left_out.note
+    assert left_out.holds is None and "`properties='sarussi2021:assumption4'`" in left_out.note
     assert assumption_4(data).holds is True
     gaussians = generate("gaussians:n=60,d=10")
     monkeypatch.setattr(base, "MOST_OPERATIONS", 1.5 * sarussi2021._cost(View(gaussians, 0.5)))
@@ -308,6 +308,6 @@ def test_too_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_classes() -> None:
-    found = check(generate("orthogonal_classes:classes=3"), ["sarussi2021:assumption4"])
+    found = check("orthogonal_classes:classes=3", properties="sarussi2021:assumption4")
     one = found.properties["sarussi2021:assumption4"]
-    assert one.holds is None and "--labels" in one.note
+    assert one.holds is None and "`labels=" in one.note

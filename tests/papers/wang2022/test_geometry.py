@@ -206,5 +206,7 @@ def test_large_data(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -
     assert predicates()["spike_free"](view).holds is False
     assert time.perf_counter() - start < 2
     monkeypatch.setattr(base, "MOST_OPERATIONS", 1e6)
-    assert spike_free(X[:30]).holds is None and "--property spike_free" in spike_free(X[:30]).note
+    assert (
+        spike_free(X[:30]).holds is None and "`properties='spike_free'`" in spike_free(X[:30]).note
+    )
     assert spike_free(X[:30, :20]).holds is False

@@ -35,7 +35,8 @@ def test_gauge_is_the_length_of_the_shortest_neuron(X):
 
 @pytest.mark.parametrize("X", CASES)
 def test_spikes_are_where_the_data_is_not_spike_free(X):
-    free = check(Dataset(X, np.array([1, -1])), ("spike_free",)).properties["spike_free"].holds
+    data = Dataset(X, np.array([1, -1]))
+    free = check(data, properties="spike_free").properties["spike_free"].holds
     assert bool(r.spikes(X)) == (free is False)
 
 

@@ -17,7 +17,6 @@ from tacit.cli.printing.explain import (
     predictions_as_json,
     refuted,
 )
-from tacit.cli.printing.geometry import geometry, geometry_as_json
 from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
 from tacit.cli.printing.reproduction import reproduction_progress
 from tacit.cli.printing.sweep import sweep_progress, swept

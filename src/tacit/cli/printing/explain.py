@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from tacit.cli.printing.geometry import SIGNS, geometry_as_json
+from tacit.cli.check import SIGNS
 from tacit.cli.terminal import console, title
 from tacit.values.text import printable
 
@@ -80,7 +80,7 @@ def explanation_as_json(found: Explanation) -> dict[str, Any]:
     """The contract of `tacit explain --json`."""
     from tacit.explanation.summary import explanation
 
-    return explanation(found, geometry_as_json(found.geometry))
+    return explanation(found, found.geometry.to_dict())
 
 
 def explanation_files(found: Explanation, result: dict[str, Any]) -> dict[str, bytes]:

@@ -197,7 +197,7 @@ def test_hinted_data(alpha: float) -> None:
 
 
 def test_fig_1_middle() -> None:
-    found = check(generate("lyu2021_middle")).properties
+    found = check(generate("lyu2021_middle"), activation="leaky:0.5").properties
     assert found["lyu2021:assumptionA.2"].holds is True
     assert found["lyu2021:assumptionA.3"].holds is True
 

@@ -8,13 +8,14 @@ from scipy.optimize import linprog
 
 from tacit.data import load
 from tacit.geometry import check
+from tacit.models import Leaky
 from tacit.values import Check, Dataset
 
 NAMES = {1: "lyu2021:assumptionA.5", -1: "lyu2021:assumptionA.9"}
 
 
 def found(data: Dataset, alpha: float, sign: int) -> Check:
-    return check(data, [NAMES[sign]], alpha).properties[NAMES[sign]]
+    return check(data, properties=NAMES[sign], activation=Leaky(alpha)).properties[NAMES[sign]]
 
 
 def by_grid(data: Dataset, alpha: float, sign: int) -> float | None:

@@ -57,8 +57,10 @@ def assumption_A_1(view: View) -> Finding:
     """
     largest = largest_norm(view)
     if view.alpha == 0:
-        raise NotDefined("needs α > 0 (say --activation leaky:0.5)")
-    ends = [v / length for v in (view.margin.direction, view.mu) if (length := np.linalg.norm(v))]
+        raise NotDefined("needs α > 0 (say `activation='leaky:0.5'`)")
+    ends = [
+        v / length for v in (view.separator.direction, view.mu) if (length := np.linalg.norm(v))
+    ]
     ends = ends or [np.zeros(view.data.d)]
     arc = [(1 - t) * ends[0] + t * ends[-1] for t in np.linspace(0, 1, 65)]
     best = max(
@@ -70,7 +72,7 @@ def assumption_A_1(view: View) -> Finding:
     if slack > error:
         return Finding(True, slack, f"{at}, witness found", error)
     tried = "; the slack is the best between the separator and µ"
-    if view.margin.status == "not separable":
+    if view.separator.status == "not separable":
         return Finding(False, slack, f"no direction separates the data{tried}", error)
     if assumption_A_2(view).holds is False:
         return Finding(False, slack, f"{at}: A.2 fails, which A.1 implies{tried}", error)
@@ -100,7 +102,7 @@ def assumption_A_2(view: View) -> Finding:
         f"it holds for α > {threshold:.4g}" if threshold is not None else "it fails for every α"
     )
     if view.alpha == 0:
-        raise NotDefined(f"needs α > 0 (say --activation leaky:0.5); {note.partition('; ')[2]}")
+        raise NotDefined(f"needs α > 0 (say `activation='leaky:0.5'`); {note.partition('; ')[2]}")
     slacks = left - (1 - view.alpha) / view.alpha * right  # A.2
     slack = float(slacks.min()) / largest**2
     error = EPS * (view.data.d + view.data.n + 8) * max(1.0, (1 - view.alpha) / view.alpha)

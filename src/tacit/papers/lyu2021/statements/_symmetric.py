@@ -133,7 +133,7 @@ def at_least_one_of_each(m: int) -> float:
 
 def separator(case: Case) -> np.ndarray:
     """w*, the max-margin linear separator."""
-    return case.view.margin.direction
+    return case.view.separator.direction
 
 
 def linear_limit(case: Case) -> dict[str, object]:
@@ -142,7 +142,7 @@ def linear_limit(case: Case) -> dict[str, object]:
     return {
         "separator": separator(case),
         "slope": slope,
-        "margin": slope * case.view.margin.lower,
+        "margin": slope * case.view.separator.lower,
     }
 
 

@@ -111,7 +111,7 @@ def _gradient_of_G() -> Evidence:
     """Central differences of G at a separator."""
     case = LemmaG2().example()
     X, y, alpha = case.data.X, case.data.y, case.alpha
-    w, h = case.view.margin.direction, 1e-6
+    w, h = case.view.separator.direction, 1e-6
 
     def G(w: np.ndarray) -> float:
         z = X @ w

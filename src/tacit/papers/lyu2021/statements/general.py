@@ -41,7 +41,7 @@ def head_starts(network: Network, case: Case) -> np.ndarray:
         if a == 0 or squares[k] == 0:
             continue
         if too_many(case, network):
-            left = float(np.sign(a) * w @ case.view.margin.direction)
+            left = float(np.sign(a) * w @ case.view.separator.direction)
         else:
             left = nnls(Z, np.sign(a) * w, most_steps=100 * Z.shape[1])[1]
         if left > 1e-9 * np.linalg.norm(w):
@@ -134,7 +134,7 @@ class TheoremB19(Theorem):
         good = np.flatnonzero(head_starts(case.start, case) > 0)
         a = np.zeros_like(case.start.a)
         a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
-        grown = Network(np.outer(a, case.view.margin.direction), a)
+        grown = Network(np.outer(a, case.view.separator.direction), a)
         moments = (Moment(-math.inf, 0.0, case.start), Moment(10.0, -100.0, grown))
         return Run(moments, grown)
 

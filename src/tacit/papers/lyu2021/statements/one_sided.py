@@ -61,7 +61,7 @@ class TheoremG9(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        start = Network(-1e-2 * case.view.margin.direction[None], np.array([1e-2]))
+        start = Network(-1e-2 * case.view.separator.direction[None], np.array([1e-2]))
         return Case(case.data, case.setting, start), "right_side"
 
     def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
@@ -105,7 +105,7 @@ def _right_side(case: Case) -> Check:
         return undecided("right_side", "Theorem G.9", "the initial weights have not been drawn")
     w, a = case.start.W[0], float(case.start.a[0])
     size = max(float(np.linalg.norm(w)), 1e-300)
-    slack = min(a / size, float(w @ case.view.margin.direction) / size)
+    slack = min(a / size, float(w @ case.view.separator.direction) / size)
     return by_slack("right_side", slack, "Theorem G.9", "min(a₁/‖w₁‖, cos(w₁, w*))", strict=True)
 
 

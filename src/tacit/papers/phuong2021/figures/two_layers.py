@@ -83,6 +83,7 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
 
 def _slack(data: Dataset) -> float:
     """How far the worst cosine of (1) is from 0."""
-    slack = check(data, ["orthogonally_separable"]).properties["orthogonally_separable"].slack
+    name = "orthogonally_separable"
+    slack = check(data, properties=name).properties[name].slack
     assert slack is not None
     return slack

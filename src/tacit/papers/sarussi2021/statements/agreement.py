@@ -176,7 +176,7 @@ def _example() -> Case:
 def _clustered_run(case: Case) -> Run:
     """Two neurons, k times each, that need not be opposite."""
     k, v = units(case)
-    w = case.view.margin.direction
+    w = case.view.separator.direction
     u = -0.5 * w + 0.3 * np.roll(w, 1)
     end = Network(np.repeat([w, u], k, axis=0), np.repeat([v, -v], k))
     return Run((Moment(0.0, -1.0, end),), end)

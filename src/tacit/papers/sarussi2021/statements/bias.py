@@ -58,7 +58,7 @@ class BiasIsAnInput(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        margin = case.view.margin.lower
+        margin = case.view.separator.lower
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
         values: dict[str, object] = {"margin": margin, "R_x": longest}
         words = (

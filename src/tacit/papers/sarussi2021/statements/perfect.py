@@ -249,7 +249,7 @@ def _no_mixed_directions(case: Case, run: Run | None, place: str) -> Check:
             return undecided(name, place, "speaks of the β of an NAR, and the run ends in none")
         note = f"the NAR has β = {beta:.3g}; {found.note}"
         return by_slack(name, beta - threshold - found.error, place, note, strict=True)
-    most = case.view.margin.upper
+    most = case.view.separator.upper
     if most > threshold:
         return of_the_path(name, place)
     note = f"{found.note}; no PAR has β > {most:.4g}, the margin of the data"

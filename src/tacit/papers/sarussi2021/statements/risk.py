@@ -54,7 +54,7 @@ class Constants:
 def constants(case: Case) -> Constants:
     k, v = units(case)
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
-    lower = case.view.margin.lower
+    lower = case.view.separator.lower
     w_star = 1 / lower if lower > 0 else math.inf  # not known to be separable
     return Constants(case.data.n, k, v, case.alpha, case.setting.lr, longest, w_star)
 
@@ -129,7 +129,7 @@ class RiskConverges(Theorem):
         """Below each loss after half of the time that the theorem allows."""
         k, v = units(case)
         found, a = constants(case), np.repeat([v, -v], k)
-        w = case.view.margin.direction / (v * k)
+        w = case.view.separator.direction / (v * k)
         networks = [case.start or Network(0 * np.repeat([w, w], k, axis=0), a)]
         networks += [Network(c * np.repeat([w, -w], k, axis=0), a) for c in (5.0, 10.0)]
         R_0, time, moments = _longest(networks[0]), 0.0, []
@@ -285,7 +285,7 @@ def _mean_loss(case: Case, network: Network) -> float:
 
 def _along(case: Case, found: Constants, network: Network) -> float:
     """F(W)."""
-    return float(np.sign(network.a) @ network.W @ case.view.margin.direction) * found.w_star
+    return float(np.sign(network.a) @ network.W @ case.view.separator.direction) * found.w_star
 
 
 def _moment(case: Case, time: float, W: np.ndarray, a: np.ndarray) -> Moment:

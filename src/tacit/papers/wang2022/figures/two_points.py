@@ -97,7 +97,7 @@ def around(count: int, corners: np.ndarray) -> np.ndarray:
 
 def property_of(data: Dataset, name: str) -> Check:
     """A property of the data, as `check` decides it."""
-    return check(data, (name,)).properties[name]
+    return check(data, properties=name).properties[name]
 
 
 def outline_claim(points: TwoPoints, s: Plane) -> Claim:
