@@ -380,7 +380,7 @@ def test_a_fault_at_any_step_leaves_the_old_state(
 
 WRITER = """
 import sys
-from tacit._io import write_folder
+from tacit.files import write_folder
 target = sys.argv[1]
 print("ready", flush=True)
 for k in range(10**6):

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.figure import Figure
 from scipy import stats
 
 from helpers import refused
+from tacit.measures import MEASURES
 from tacit.plot.sweep_cells import caption, pool
 from tacit.plot.sweep_columns import axis_of, choose
-from tacit.plot.sweeps import COLOURS, draw, phase
+from tacit.plot.sweep_labels import WORDS, in_words
+from tacit.plot.sweeps import COLOURS, phase_diagram, phase_figure, phase_pictures
+from tacit.sweeps.columns import CERTIFICATE, LIMIT, TRAINING
+from tacit.sweeps.settings import kinds
 
 SCALES = tuple(float(v) for v in np.geomspace(1e-3, 30, 6))
 WIDTHS = (2, 8, 32)
@@ -44,7 +49,7 @@ def one(rows: list[dict[str, Any]], axes: tuple[str, ...], **options: Any) -> An
     """The figure of the only value, and its caption."""
     chosen = choose(rows, axes, options)
     found = pool(rows, chosen, chosen.values[0])
-    return phase(found, chosen), caption(found, chosen)
+    return phase_figure(found, chosen), caption(found, chosen)
 
 
 def mesh(ax: Any) -> QuadMesh:
@@ -68,7 +73,8 @@ def test_the_map_holds_the_means_at_their_places(rng) -> None:
             mine = [r["v"] for r in rows if (r["width"], r["scale"]) == (width, scale)]
             assert shown[i, j] == pytest.approx(np.mean(mine))
     x = cells.get_coordinates()[0, :, 0]
-    assert ax.get_xscale() == "log" and ax.get_xlabel() == "scale" and ax.get_ylabel() == "width"
+    assert ax.get_xscale() == "log" and ax.get_title() == "v"
+    assert ax.get_xlabel() == "initial scale" and ax.get_ylabel() == "number of neurons"
     assert all(a < scale < b for a, scale, b in zip(x, SCALES, x[1:], strict=False))
     np.testing.assert_allclose(np.diff(np.log(x)), np.log(SCALES[1] / SCALES[0]))
 
@@ -112,7 +118,7 @@ def test_positive_numbers_over_decades_are_pooled_by_their_logarithms() -> None:
     assert found.kind == "geometric" and found.middle(0, 0) == pytest.approx(1e-2)
     half = stats.t.ppf(0.995, 2) / np.sqrt(3)
     assert found.interval(0, 0) == pytest.approx((10 ** (-2 - half), 10 ** (-2 + half)))
-    assert phase(found, chosen).axes[0].get_yscale() == "log"
+    assert phase_figure(found, chosen).axes[0].get_yscale() == "log"
     assert "logarithms" in caption(found, chosen)
 
 
@@ -128,7 +134,7 @@ def test_words_are_shares_and_the_most_frequent_is_mapped() -> None:
     assert pale == pytest.approx(1 - (0.15 + 0.85 * 3 / 4) * (1 - np.array(_rgb()[1])))  # "stuck"
     assert shades[1, 0, :3] == pytest.approx(_rgb()[0])  # all converged
     panels = {ax.get_title(): ax for ax in figure.axes}
-    line = curves(panels["share of “converged”"])["1"]
+    line = curves(panels["Share of “converged”"])["1"]
     assert line.get_ydata() == pytest.approx([1 / 4, 2 / 5, 2 / 5])
     assert "1 without a value" in said and "paler" in said and "4 to 5 runs" in said
 
@@ -152,7 +158,7 @@ def test_failed_runs_are_left_out_counted_and_hatched(rng) -> None:
             r.update(status="failed", reason="memory", v=None)
     chosen = choose(rows, ("width", "scale"), {"value": "v"})
     found = pool(rows, chosen, "v")
-    figure, said = phase(found, chosen), caption(found, chosen)
+    figure, said = phase_figure(found, chosen), caption(found, chosen)
     masked = np.ma.getmaskarray(mesh(figure.axes[0]).get_array())
     assert masked.sum() == sum(scale > 1 for scale in SCALES) and masked[2, -1]
     assert any(patch.get_hatch() for patch in figure.axes[0].patches)
@@ -270,7 +276,7 @@ def test_only_what_varies_is_drawn_unless_nothing_does() -> None:
 )
 def test_options_that_name_nothing_are_refused(options: dict[str, Any], words: Any) -> None:
     rows = [row({"scale": s, "seed": 0}, v=s, many=[s]) for s in (0.1, 0.2)]
-    refused(lambda: draw(rows, ("scale",), options), *words)
+    refused(lambda: phase_pictures(rows, ("scale",), options), *words)
 
 
 STRANGE = {
@@ -292,21 +298,46 @@ STRANGE = {
 def test_every_kind_of_table_is_drawn(kind: str) -> None:
     rows = STRANGE[kind]
     axes = [name for name in rows[0] if name in ("a", "b", "$a$", "数")]
-    made = draw(rows, axes, {})
+    made = phase_pictures(rows, axes, {})
     assert made and all(len(content) > 5000 for content in made.values())
     assert all(name.isprintable() and "/" not in name for name in made)
 
 
 def test_no_rows_no_pictures() -> None:
-    assert draw([], [], {}) == {}
+    assert phase_pictures([], [], {}) == {}
 
 
 def test_the_same_rows_give_the_same_bytes(rng) -> None:
     rows = noisy(rng, seeds=2)
     for r in rows:
         r["limit.outcome"] = "converged" if r["v"] > 3 else "stuck"
-    first, second = (draw(rows, ("width", "scale"), {}) for _ in range(2))
+    first, second = (phase_pictures(rows, ("width", "scale"), {}) for _ in range(2))
     assert first == second
     assert set(first) == {f"phase-{name}.{ending}" for name in ("v", "limit.outcome")
                           for ending in ("png", "svg")}  # fmt: skip
     assert first["phase-v.png"].startswith(b"\x89PNG") and b"<svg" in first["phase-v.svg"][:2000]
+
+
+def test_a_phase_diagram_is_drawn_where_it_is_told(rng) -> None:
+    rows = noisy(rng)
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert phase_diagram(rows, ("width", "scale"), {}, right) is right
+    assert mesh(right).get_array().shape == (len(WIDTHS), len(SCALES)) and not left.collections
+    curve = phase_diagram(rows, ("scale",), {})
+    assert curve.get_ylabel() == "mean over runs" and curve.get_xlabel() == "initial scale"
+    for r in rows:
+        r["limit.outcome"] = "converged" if r["v"] > 3 else "stuck"
+    words = phase_diagram(rows, ("width", "scale"), {"value": "limit.outcome"})
+    assert words.get_title() == "How gradient flow ends: most frequent"
+    refused(lambda: phase_diagram([], (), {}), "no rows")
+
+
+def test_every_column_has_words() -> None:
+    """No raw name of a measure, of a limit's or of a certificate's column is a title."""
+    columns = [*MEASURES, *TRAINING, *LIMIT, *CERTIFICATE, "width", "data.n"]
+    for column in columns:
+        assert "_" not in in_words(column) and "." not in in_words(column)
+    assert len(set(map(in_words, columns))) == len(columns)
+    for name in (set(WORDS) - {"data.name", "data.n", "data.d", "data.file"}) - set(columns):
+        assert name in (*kinds(), "epochs", "seed", "status")

@@ -186,7 +186,7 @@ def test_a_network_that_is_too_large_fails_its_run_only():
 def test_settings_that_are_wrong_fail_their_run_only():
     pack = runs("gaussians:n=9,d=3,seed={}", TINY, epochs=5)
     pack[0] = replace(pack[0], setting=replace(TINY, rule="sgd", batch=10))
-    failing(pack, 0, "--batch 10 must be between 1 and the number of examples, 9")
+    failing(pack, 0, "batch = 10 must be between 1 and the number of examples, 9")
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("out of\nmemory"), OSError(5, "x")])

@@ -55,7 +55,7 @@ def started(workers: int, work: object) -> Iterator[Cores]:
 def test_nothing_starts_before_there_is_work() -> None:
     with started(2, echo) as these:
         assert not these._workers and these.crashes == CRASHES
-    refused(lambda: Cores(0), "--workers 0", "at least 1")
+    refused(lambda: Cores(0), "`workers=0`", "at least 1")
     assert cores() >= 1
 
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.data import load
-from tacit.models import initialisations as initial
+from tacit.models.initialisations import INITIALISATIONS
 from tacit.sweeps import plan as plans
 from tacit.sweeps import plan_values as values
-from tacit.sweeps.plan import read, sets
+from tacit.sweeps.plan import read
 from tacit.values import BadInput, Setting
 
 WHOLE = """
@@ -114,7 +114,7 @@ def test_a_file_becomes_its_runs(made):
     same = load(f"gaussians:n=12,d=3,margin=0.5,seed={plan.points[-40].values['seed']}")
     at = next(p for p in plan.points if p.values["data.d"] == 3)
     assert load(at.run.data.text).parameters == {**same.parameters, "seed": at.run.seed}
-    assert sets(plan) == {}
+    assert plan.sets == {}
     assert len({point.run.key for point in plan.points}) == len(plan.points) == 96
 
 
@@ -152,10 +152,10 @@ def test_stop_rules_are_lists_of_lists(made):
         ["zero_error"],
         ["loss:0.1", "no_improvement:5"],
     ]
-    assert plan.points[2].run.setting.stop == ("loss:0.1", "no_improvement:5")
+    assert plan.points[2].run.setting.to_dict()["stop"] == ["loss:0.1", "no_improvement:5"]
     assert plan.axes == ("stop",)
     (point,) = made(SMALL + 'stop = ["zero_error"]').points
-    assert point.run.setting.stop == ("zero_error",)
+    assert point.run.setting.to_dict()["stop"] == ["zero_error"]
     (point,) = made(SMALL + "stop = []").points
     assert point.run.setting.stop == ()
 
@@ -175,9 +175,10 @@ def test_every_measure_and_every_random_initialisation_can_be_asked_for(made):
     everything = json.dumps([*MEASURES, "weights", "limit"])
     plan = made(SMALL.replace('["margin"]', everything).replace("n = 8", "n = 8\ntest = 3"))
     assert plan.record == (*MEASURES, "limit", "weights")
-    single = [name for name, (_, form) in initial.SCHEMES.items() if form.count(":") == 1]
+    forms = {name: kind.form for name, kind in INITIALISATIONS.items()}
+    single = [name for name, form in forms.items() if form.count(":") == 1 and "FILE" not in form]
     plan = made(SMALL + f"init = {json.dumps(single)}\nscale = [0.1, 0.25]")
-    assert [p.run.setting.init for p in plan.points] == [
+    assert [str(p.run.setting.init) for p in plan.points] == [
         f"{name}:{scale}" for name in single for scale in (0.1, 0.25)
     ]
 
@@ -217,8 +218,8 @@ def test_data_in_files_is_known_by_content_not_by_place(tmp_path, points):
     assert str(tmp_path) not in json.dumps(one.data.text)
     assert found[0].points[0].values["data.file"] == "sub/points.npz"
     for plan in found:
-        (data,) = sets(plan).values()
-        assert plan.points[0].run.data in sets(plan)
+        (data,) = plan.sets.values()
+        assert plan.points[0].run.data in plan.sets
         np.testing.assert_array_equal(data.X, X)
     np.savez(tmp_path / "here" / "sub" / "points.npz", X=X + 1e-9, y=y)
     assert read(tmp_path / "here" / "plan.toml").points[0].run.key != one.key
@@ -231,7 +232,7 @@ def test_files_of_the_same_name_are_told_apart(tmp_path, points):
         np.savez(tmp_path / name / "points.npz", X=factor * X, y=y)
     text = FILE.replace('"FILE"', '["a/points.npz", "b/points.npz"]')
     plan = read(write(tmp_path, text))
-    loaded = sets(plan)
+    loaded = plan.sets
     assert len(loaded) == 2 and plan.axes == ("data.file",)
     for point, factor in zip(plan.points, (1, 2), strict=True):
         np.testing.assert_array_equal(loaded[point.run.data].X, factor * X)
@@ -249,7 +250,7 @@ def test_pairs_of_files_labels_bias_and_test_sets(tmp_path, points):
     more = '"X.npy,y.npy"\nlabels = "cat,dog"\nbias = [1, 2]\ntest = "test.csv"'
     plan = read(write(tmp_path, FILE.replace('"FILE"', more).replace("margin", "test_error")))
     for point, bias in zip(plan.points, (1.0, 2.0), strict=True):
-        data = sets(plan)[point.run.data]
+        data = plan.sets[point.run.data]
         assert [name for name, _ in point.run.files] == ["X.npy", "y.npy", "test.csv"]
         np.testing.assert_array_equal(data.X, np.column_stack([X, np.full(9, bias)]))
         np.testing.assert_array_equal(data.y, y)
@@ -309,11 +310,11 @@ WRONG = {
     ),
     "scale of file": ('"gaussian"', '"file"', 'init = "file" does not go with scale'),
     "scale": ("from = 1e-3", "from = -1", "from = -1.0 must be positive"),
-    "width": ("width = 6", "width = 0", "setting: width = 0 must be at least 1"),
-    "lr": ("lr = 0.1\n", "lr = -1\n", "setting: --lr -1.0 must be a positive number"),
+    "width": ("width = 6", "width = 0", "setting: width = 0 must be a whole number, at least 1"),
+    "lr": ("lr = 0.1\n", "lr = -1\n", "setting: lr = -1.0 must be a positive number"),
     "rule": ('"sgd"', '"sdg"', "unknown rule 'sdg'; did you mean 'sgd'"),
     "flow": ('"sgd"', '"flow"', r'record = \["limit"\] follows the flow'),
-    "batch": ("width = 6", "width = 6\nbatch = 0", "batch = 0 must be at least 1"),
+    "batch": ("width = 6", "width = 6\nbatch = 0", "batch = 0 must be a whole number, at least 1"),
     "batch of gd": ('"sgd"', '"gd"\nbatch = 3', "batch = 3 is for sgd or adam"),
     "large batch": ("width = 6", "width = 6\nbatch = 13", "batch = 13 is more than the 12 points"),
     "loss": ("width = 6", 'width = 6\nloss = "hinges"', "hinge"),
@@ -322,7 +323,11 @@ WRONG = {
     "stop a text": ("width = 6", 'width = 6\nstop = "zero_error"', "is not a list of texts"),
     "model": ("width = 6", 'width = 6\nmodel = "two_layers"', "did you mean 'two_layer'"),
     "certificate": ("width = 6", 'width = 6\nmodel = "residual"', "certificate is for two_layer"),
-    "train": ("width = 6", 'width = 6\ntrain = "last"', "must be 'both' or 'first'"),
+    "train": (
+        "width = 6",
+        'width = 6\ntrain = "last"',
+        "unknown train 'last'; there are: both",
+    ),
     "odd width": ("width = 6", 'width = 7\ntrain = "first"', "width 7 must be even"),
     "parameter": ("n = 12", "n = 12\nstd = -1", "data: gaussians: std"),
     "no points": ("n = 12", "n = 0", "data: gaussians: n=0 must be at least 1"),

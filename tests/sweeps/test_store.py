@@ -292,6 +292,13 @@ def test_interrupted_at_any_moment_what_is_on_the_disk_was_told(
     assert told == set(os.listdir(store.runs)) == set(found(store.folder)[0])
 
 
+def test_sweeps_that_begin_at_the_same_moment_share_a_new_folder(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        for k in range(20):
+            stores = [threads.submit(Store, tmp_path / f"{k}") for _ in range(8)]
+            assert all(store.result().runs.is_dir() for store in stores)
+
+
 def test_leftovers_of_the_killed_go_and_those_of_the_living_stay(filled: Path) -> None:
     for place in (filled, filled / "runs"):
         for name in ("old", "new"):
@@ -312,7 +319,7 @@ def test_folders_that_are_not_of_a_sweep_are_left_alone(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "thesis.txt").write_text("mine")
-    refused(lambda: Store(theirs), str(theirs), "something else", "--out")
+    refused(lambda: Store(theirs), str(theirs), "something else", "`out=FOLDER`")
     assert os.listdir(theirs) == ["thesis.txt"]
     refused(lambda: Store(theirs / "new" / ".."), "something else")
     assert os.listdir(theirs) == ["thesis.txt"]

@@ -21,8 +21,8 @@ from helpers import refused
 from sweep_works import POISON, real_but_poison
 from tacit.sweeps.computation import compute
 from tacit.sweeps.local import Cores
-from tacit.sweeps.loop import sweep
-from tacit.sweeps.plan import Plan, read, sets
+from tacit.sweeps.loop import complete
+from tacit.sweeps.plan import Plan, read
 from tacit.sweeps.planned_run import Pack, RunResult, Sets
 from tacit.sweeps.store import Store
 from tacit.sweeps.table import as_csv, rows
@@ -66,7 +66,7 @@ def plan(file: Path) -> Plan:
 @pytest.fixture(scope="module")
 def table(plan: Plan) -> bytes:
     """What every sweep has to end with: each run done alone, in this process."""
-    results = {p.run.key: compute((p.run,), sets(plan))[0] for p in plan.points}
+    results = {p.run.key: compute((p.run,), plan.sets)[0] for p in plan.points}
     return as_csv(plan, rows(plan, results))
 
 
@@ -111,15 +111,15 @@ def counts(found) -> tuple[int, int, int, int]:
 
 def test_what_is_there_is_not_done_again(plan: Plan, tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
-    first = sweep(plan, Store(tmp_path / "s"), Here(), lambda *now: told.append(now))
+    first = complete(plan, Store(tmp_path / "s"), Here(), lambda *now: told.append(now))
     assert counts(first) == (RUNS, RUNS, 0, 0)
     assert told[0] == (0, RUNS, "") and told[-1] == (RUNS, RUNS, "")
-    again = sweep(plan, Store(tmp_path / "s"), Nobody())
+    again = complete(plan, Store(tmp_path / "s"), Nobody())
     assert counts(again) == (RUNS, 0, 0, RUNS)
     assert rows(plan, again.results) == rows(plan, first.results)
     more = read_more(plan)
     workers = Here()
-    assert counts(sweep(more, Store(tmp_path / "s"), workers)) == (RUNS + 2, 2, 0, RUNS)
+    assert counts(complete(more, Store(tmp_path / "s"), workers)) == (RUNS + 2, 2, 0, RUNS)
     assert sorted(sum(workers.started, [])) == [100, 101]
 
 
@@ -131,7 +131,7 @@ def read_more(plan: Plan) -> Plan:
 def test_runs_that_occur_twice_are_done_once(plan: Plan, tmp_path: Path) -> None:
     workers = Here()
     twice = replace(plan, points=plan.points * 2)
-    assert counts(sweep(twice, Store(tmp_path / "s"), workers)) == (2 * RUNS, 2 * RUNS, 0, 0)
+    assert counts(complete(twice, Store(tmp_path / "s"), workers)) == (2 * RUNS, 2 * RUNS, 0, 0)
     assert sorted(sum(workers.started, [])) == list(range(RUNS))
     assert len(os.listdir(tmp_path / "s" / "runs")) == RUNS
 
@@ -140,16 +140,16 @@ def test_failed_runs_are_kept_and_done_again_only_when_asked(plan: Plan, tmp_pat
     def fails(pack: Pack) -> list[RunResult]:
         return [RunResult({}, reason=f"no {run.seed % 2}" * (run.seed < 4)) for run in pack]
 
-    first = sweep(plan, Store(tmp_path / "s"), Here(fails))
+    first = complete(plan, Store(tmp_path / "s"), Here(fails))
     assert counts(first) == (RUNS, RUNS - 4, 4, 0) and sorted(first.reasons) == ["no 0", "no 1"]
-    assert counts(sweep(plan, Store(tmp_path / "s"), Nobody())) == (RUNS, 0, 4, RUNS - 4)
+    assert counts(complete(plan, Store(tmp_path / "s"), Nobody())) == (RUNS, 0, 4, RUNS - 4)
     workers = Here(fails)
-    again = sweep(plan, Store(tmp_path / "s"), workers, retry=True)
+    again = complete(plan, Store(tmp_path / "s"), workers, retry=True)
     assert counts(again) == (RUNS, 0, 4, RUNS - 4)
     assert sorted(sum(workers.started, [])) == [0, 1, 2, 3]
-    last = sweep(plan, Store(tmp_path / "s"), Here(), retry=True)
+    last = complete(plan, Store(tmp_path / "s"), Here(), retry=True)
     assert counts(last) == (RUNS, 4, 0, RUNS - 4)
-    assert counts(sweep(plan, Store(tmp_path / "s"), Nobody(), retry=True))[3] == RUNS
+    assert counts(complete(plan, Store(tmp_path / "s"), Nobody(), retry=True))[3] == RUNS
 
 
 def test_a_run_that_crashes_its_workers_has_failed_and_the_rest_is_done(
@@ -161,7 +161,7 @@ def test_a_run_that_crashes_its_workers_has_failed_and_the_rest_is_done(
         return [RunResult({}) for _ in pack]
 
     workers = Here(crash)
-    found = sweep(plan, Store(tmp_path / "s"), workers)
+    found = complete(plan, Store(tmp_path / "s"), workers)
     assert counts(found) == (RUNS, RUNS - 1, 1, 0)
     assert found.reasons == [f"its worker died, {CRASHES} times"]
     alone = [seeds for seeds in workers.started if len(seeds) == 1]
@@ -180,7 +180,7 @@ def test_what_others_do_meanwhile_is_not_done_twice(plan: Plan, tmp_path: Path) 
         return [RunResult({"limit.margin": 5.0}) for _ in pack]
 
     workers.do = do
-    found = sweep(plan, Store(tmp_path / "s"), workers)
+    found = complete(plan, Store(tmp_path / "s"), workers)
     assert sum(map(len, workers.started)) < RUNS
     assert found.cached == RUNS - sum(map(len, workers.started)) and found.failed == 0
     assert len(rows(plan, found.results)) == RUNS
@@ -188,10 +188,10 @@ def test_what_others_do_meanwhile_is_not_done_twice(plan: Plan, tmp_path: Path) 
 
 def test_the_second_sweep_begins_at_the_other_end(plan: Plan, tmp_path: Path) -> None:
     first, second = Here(), Here()
-    sweep(plan, Store(tmp_path / "a"), first)
+    complete(plan, Store(tmp_path / "a"), first)
     told: list[str] = []
     with Store(tmp_path / "b").working():
-        sweep(plan, Store(tmp_path / "b"), second, lambda there, of, words: told.append(words))
+        complete(plan, Store(tmp_path / "b"), second, lambda there, of, words: told.append(words))
     assert told[-1] == "another sweep is at work here too"
     assert first.started == second.started[::-1] and len(first.started) > 1
 
@@ -206,10 +206,10 @@ def test_a_sweep_that_ends_early_keeps_what_it_has(
         return [RunResult({}) for _ in pack]
 
     with pytest.raises(type(fault)):
-        sweep(plan, Store(tmp_path / "s"), Here(once))
+        complete(plan, Store(tmp_path / "s"), Here(once))
     kept = len(os.listdir(tmp_path / "s" / "runs"))
     assert 0 < kept < RUNS
-    assert counts(sweep(plan, Store(tmp_path / "s"), Here())) == (RUNS, RUNS - kept, 0, kept)
+    assert counts(complete(plan, Store(tmp_path / "s"), Here())) == (RUNS, RUNS - kept, 0, kept)
 
 
 def test_a_full_disk_stops_the_sweep(plan: Plan, tmp_path: Path, monkeypatch) -> None:
@@ -222,8 +222,8 @@ def test_a_full_disk_stops_the_sweep(plan: Plan, tmp_path: Path, monkeypatch) ->
         return write(run, result)
 
     monkeypatch.setattr(store, "_write", full)
-    refused(lambda: sweep(plan, store, Here()), "no space left")
-    found = sweep(plan, Store(tmp_path / "s"), Here())
+    refused(lambda: complete(plan, store, Here()), "no space left")
+    found = complete(plan, Store(tmp_path / "s"), Here())
     assert found.cached > 0 and found.done > 0 and found.failed == 0
 
 
@@ -309,7 +309,7 @@ def test_two_sweeps_in_one_folder(file: Path, table: bytes, tmp_path: Path) -> N
     both = [begin(file, tmp_path / "s", "--workers", "1") for _ in range(2)]
     for process in both:
         said, wrong = process.communicate()
-        assert process.returncode == 0 and wrong == "", said
+        assert (process.returncode, wrong) == (0, ""), said
         assert (tmp_path / "s" / "table.csv").read_bytes() == table
     assert there(tmp_path / "s") == RUNS
 
@@ -338,7 +338,7 @@ def check_what_is_kept(file: Path, out: Path) -> None:
     """Every folder is a whole run, and the next sweep does the others."""
     kept, plan, said = there(out), read(file), []
     assert 0 < kept < LONGER
-    found = sweep(plan, Store(out, warn=said.append), Here())
+    found = complete(plan, Store(out, warn=said.append), Here())
     assert counts(found) == (LONGER, LONGER - kept, 0, kept) and not said
     assert not [name for name in os.listdir(out / "runs") if name[0] == "."]
 
@@ -356,7 +356,7 @@ def test_no_room_on_the_disk(longer: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_ends_its_process_each_time(plan: Plan, table: bytes, tmp_path: Path) -> None:
     with Cores(2, real_but_poison) as workers:
-        found = sweep(plan, Store(tmp_path / "s"), workers)
+        found = complete(plan, Store(tmp_path / "s"), workers)
     assert counts(found) == (RUNS, RUNS - 1, 1, 0)
     assert found.reasons == [f"its worker ended with exit code 7, {CRASHES} times"]
     ours, right = as_csv(plan, rows(plan, found.results)).splitlines(), table.splitlines()

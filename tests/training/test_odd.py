@@ -39,7 +39,7 @@ def test_divergence_names_the_step(data, numpy_path, rule, batch, lr) -> None:
 
     epoch = next(t for t in range(41) if broken(t))
     assert epoch > 1
-    with pytest.raises(Diverged, match=rf"at step \d+ \(seed 0\).*--lr {lr / 10:g}") as error:
+    with pytest.raises(Diverged, match=rf"at step \d+ \(seed 0\).*`lr={lr / 10:g}`") as error:
         train(data, setting, epochs=40)
     step = int(str(error.value).split("step ")[1].split()[0])
     steps = 1 if batch is None else 3

@@ -216,8 +216,8 @@ def test_whole_numbers_will_do_for_real_ones(data) -> None:
         ({"record": 0}, "record=0"),
         ({"record": 10**12}, "record=1"),
         ({"seeds": ()}, "at least one seed"),
-        ({"seeds": (3, -1)}, "--seed -1"),
-        ({"seeds": (3, 2**64)}, "--seed 1844"),
+        ({"seeds": (3, -1)}, "`seed=-1`"),
+        ({"seeds": (3, 2**64)}, "`seed=1844"),
     ],
 )
 def test_arguments_that_cannot_be(data, arguments, message) -> None:

@@ -53,7 +53,8 @@ def check_writable(path: str | Path, force: bool = False, *, folder: bool = True
         above = next(parent for parent in [*target.parents, target] if parent.exists())
         if not above.is_dir():
             raise BadInput(f"{path} cannot be written: {above} is a file; choose another place")
-        with tempfile.TemporaryFile(dir=above):  # asks the system itself, whoever we are
+        # Asks the system itself, whoever we are; under a name that others know as ours.
+        with tempfile.TemporaryFile(dir=above, prefix=".tacit-"):
             pass
 
 

@@ -88,8 +88,8 @@ def pool(rows: Rows, chosen: Choice, value: str) -> Pooled:
         j = across[key_of(row.get(x.name))] if x.name else 0
         one = said(one) if kind == "word" else min(max(float(one), -HUGE), HUGE)
         cells.setdefault((i, j), []).append(one)
-    found = Pooled(value, kind, x, y, cells, (), len(rows), failed, missing)
-    return _with_words(found) if kind == "word" else _with_decades(found)
+    pooled = Pooled(value, kind, x, y, cells, (), len(rows), failed, missing)
+    return _with_words(pooled) if kind == "word" else _with_decades(pooled)
 
 
 def _kind(rows: Rows, value: str) -> Kind:
@@ -100,33 +100,33 @@ def _kind(rows: Rows, value: str) -> Kind:
     return "share" if values and (truth or {float(v) for v in values} == {0.0, 1.0}) else "mean"
 
 
-def _with_words(found: Pooled) -> Pooled:
+def _with_words(pooled: Pooled) -> Pooled:
     """The words by frequency; where there are many the last ones become one."""
-    often = Counter(word for cell in found.cells.values() for word in cell)
+    often = Counter(word for cell in pooled.cells.values() for word in cell)
     words = sorted(often, key=lambda word: (-often[word], word))
     if len(words) <= MOST_WORDS:
-        return replace(found, words=tuple(words))
+        return replace(pooled, words=tuple(words))
     kept = words[: MOST_WORDS - 1]
     rest = "the rest"
     cells = {
         place: [word if word in kept else rest for word in cell]
-        for place, cell in found.cells.items()
+        for place, cell in pooled.cells.items()
     }
-    return replace(found, words=(*kept, rest), cells=cells)
+    return replace(pooled, words=(*kept, rest), cells=cells)
 
 
-def _with_decades(found: Pooled) -> Pooled:
-    if found.kind != "mean" or any(min(cell) <= 0 for cell in found.cells.values()):
-        return found
-    means = np.array([found.middle(i, j) for i, j in found.cells])
+def _with_decades(pooled: Pooled) -> Pooled:
+    if pooled.kind != "mean" or any(min(cell) <= 0 for cell in pooled.cells.values()):
+        return pooled
+    means = np.array([pooled.middle(i, j) for i, j in pooled.cells])
     wide = len(means) > 1 and means.max() > DECADES * means.min()
-    return replace(found, kind="geometric") if wide else found
+    return replace(pooled, kind="geometric") if wide else pooled
 
 
-def caption(found: Pooled, chosen: Choice) -> str:
+def caption(pooled: Pooled, chosen: Choice) -> str:
     """What was pooled, how many runs that is, what was left out, and what the bands are."""
-    counts = [len(cell) for cell in found.cells.values()]
-    told = [f"{count(found.runs, 'run')}."]
+    counts = [len(cell) for cell in pooled.cells.values()]
+    told = [f"Column {pooled.value} of {count(pooled.runs, 'run')}."]
     if counts:
         fewest, most = min(counts), max(counts)
         each = count(most, "run") if fewest == most else f"{fewest} to {most} runs"
@@ -134,26 +134,26 @@ def caption(found: Pooled, chosen: Choice) -> str:
     what = ", ".join(f"{name} ({count(k, 'value')})" for name, k in chosen.pooled)
     told.append(f"Pooled: {what}." if what else "Nothing is pooled.")
     told += [f"{name} goes with {lead}." for name, lead in chosen.follow]
-    if found.failed or found.missing:
-        left = [f"{found.failed} failed"] * bool(found.failed)
-        left += [f"{found.missing} without a value"] * bool(found.missing)
+    if pooled.failed or pooled.missing:
+        left = [f"{pooled.failed} failed"] * bool(pooled.failed)
+        left += [f"{pooled.missing} without a value"] * bool(pooled.missing)
         told.append(f"Left out: {', '.join(left)}.")
-    if found.y is not None and 0 < len(counts) < np.prod(found.shape):
+    if pooled.y is not None and 0 < len(counts) < np.prod(pooled.shape):
         told.append("Hatched: no run with a value.")
-    turn = [axis.name for axis in (found.x, found.y) if axis and axis.kind == "turn"]
+    turn = [axis.name for axis in (pooled.x, pooled.y) if axis and axis.kind == "turn"]
     if turn:
         told.append(f"Values of {' and '.join(turn)} in turn, not to scale.")
-    if found.kind == "word" and found.y is not None and _mixed(found):
+    if pooled.kind == "word" and pooled.y is not None and _mixed(pooled):
         told.append("The map is paler where its word is less frequent.")
-    return " ".join([*told, _bands(found, counts)] if counts else told)
+    return " ".join([*told, _bands(pooled, counts)] if counts else told)
 
 
-def _mixed(found: Pooled) -> bool:
+def _mixed(pooled: Pooled) -> bool:
     """Whether some cell has more than one word."""
-    return any(len(set(cell)) > 1 for cell in found.cells.values())
+    return any(len(set(cell)) > 1 for cell in pooled.cells.values())
 
 
-def _bands(found: Pooled, counts: list[int]) -> str:
+def _bands(pooled: Pooled, counts: list[int]) -> str:
     if max(counts) < 2:
         return "No bands: they need at least two runs."
     whose = {
@@ -161,6 +161,6 @@ def _bands(found: Pooled, counts: list[int]) -> str:
         "geometric": "Student's interval of the mean of the logarithms",
         "share": "Clopper and Pearson's exact interval of the probability",
         "word": "Clopper and Pearson's exact interval of the probability",
-    }[found.kind]
+    }[pooled.kind]
     some = "" if min(counts) > 1 else "; none where there is one run only"
     return f"Bands: 99%, {whose}, for each point on its own{some}."

@@ -17,8 +17,10 @@ from matplotlib.patches import Patch, Rectangle
 
 from tacit.plot import new_figure, picture, under
 from tacit.plot.axes import say
-from tacit.plot.sweep_cells import Pooled, caption, pool
+from tacit.plot.sweep_cells import Kind, Pooled, caption, pool
 from tacit.plot.sweep_columns import Axis, Choice, Rows, choose
+from tacit.plot.sweep_labels import as_title, in_words
+from tacit.values import BadInput
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#777777")
 """Okabe and Ito's, which colour-blind people can tell apart."""
@@ -27,121 +29,155 @@ MOST_CURVES, FEW_CURVES = 7, 5
 """In one panel; fewer where the bands are wide."""
 MANY_CELLS = 2000
 """From so many on a map is drawn as a bitmap."""
+SHOWN: dict[Kind, str] = {
+    "mean": "mean over runs",
+    "geometric": "geometric mean over runs",
+    "share": "share of runs",
+    "word": "share of runs",
+}
+"""What is shown of the runs in a cell."""
 HATCH: dict[str, Any] = {"hatch": "////", "edgecolor": "0.6", "facecolor": "white", "lw": 0}
 
 
-def draw(rows: Rows, axes: Sequence[str], options: Mapping[str, Any]) -> dict[str, bytes]:
+def phase_pictures(rows: Rows, axes: Sequence[str], options: Mapping[str, Any]) -> dict[str, bytes]:
     """File name → picture: one for each value, as PNG and as SVG."""
     if not rows:
         return {}
     chosen = choose(rows, axes, options)
-    made = {}
+    pictures = {}
     for value in chosen.values:
-        figure = phase(pool(rows, chosen, value), chosen)
+        figure = phase_figure(pool(rows, chosen, value), chosen)
         name = re.sub(r"[^\w.-]", "_", value)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # shown as a box
             for ending in ("png", "svg"):
-                made[f"phase-{name}.{ending}"] = picture(figure, ending)
-    return made
+                pictures[f"phase-{name}.{ending}"] = picture(figure, ending)
+    return pictures
 
 
-def phase(found: Pooled, chosen: Choice) -> Figure:
+def phase_diagram(
+    rows: Rows, axes: Sequence[str], options: Mapping[str, Any], ax: Axes | None = None
+) -> Axes:
+    """Draw the first value that is chosen: a map over two columns, or curves over one.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The table of a sweep.
+    axes : sequence of str
+        Its columns that vary.
+    options : mapping
+        What to draw: `x`, `y` and `value`, as [plot] has them.
+    ax : Axes, optional
+        Where to draw; a new figure when there is none.
+    """
+    if not rows:
+        raise BadInput("there is nothing to draw: the table has no rows")
+    if ax is None:
+        ax = new_figure(size=(7.2, 4.4))[1][0, 0]
+    chosen = choose(rows, axes, options)
+    pooled = pool(rows, chosen, chosen.values[0])
+    if not pooled.cells or pooled.y is None:
+        return draw_over_x(ax, pooled)
+    return draw_word_map(ax, pooled) if pooled.kind == "word" else draw_map(ax, pooled)
+
+
+def phase_figure(pooled: Pooled, chosen: Choice) -> Figure:
     """One value: its map where there are two axes, its curves, and what was pooled."""
-    if not found.cells or found.y is None:
+    if not pooled.cells or pooled.y is None:
         figure, panels = new_figure(size=(7.2, 4.4))
-        _over_x(panels[0, 0], found)
-    elif found.kind == "word":
-        figure = _words(found)
+        draw_over_x(panels[0, 0], pooled)
+    elif pooled.kind == "word":
+        figure = _words_figure(pooled)
     else:
         figure, panels = new_figure(1, 2, size=(12.5, 4.6))
-        _map(panels[0, 0], found)
-        _curves(panels[0, 1], found, _title(found), found.y)
-    under(figure, caption(found, chosen))
+        draw_map(panels[0, 0], pooled)
+        draw_curves(panels[0, 1], pooled)
+    under(figure, caption(pooled, chosen))
     return figure
 
 
-def _over_x(ax: Axes, found: Pooled) -> None:
-    """One axis only: the value, or the share of each word."""
-    if not found.cells:
-        say(ax, _title(found), "no run has a value")
-        return
-    _lay_out(ax, found.x, _title(found))
-    if found.kind != "word":
-        _curve(ax, found, 0, None, COLOURS[0], "o")
-    for k, word in enumerate(found.words):
-        _curve(ax, found, 0, word, COLOURS[k], MARKERS[k], word, (k + 0.5) / len(found.words))
-    _finish(ax, found, "" if found.kind == "word" else None)
-
-
-def _words(found: Pooled) -> Figure:
+def _words_figure(pooled: Pooled) -> Figure:
     """A map of the most frequent word, and a panel with the share of each."""
-    assert found.y is not None
-    number = len(found.words) + 1
+    number = len(pooled.words) + 1
     columns = {2: 2, 4: 2, 7: 4}.get(number, 3)
     lines = math.ceil(number / columns)
     figure, panels = new_figure(lines, columns, size=(4.6 * columns + 1.6, 4.2 * lines))
     panels = panels.ravel()
-    _word_map(panels[0], found)
-    for k, (word, ax) in enumerate(zip(found.words, panels[1:], strict=False), start=1):
-        legend = found.y if k == columns - 1 else None
-        _curves(ax, found, f"share of “{_short(word)}”", legend, word)
+    draw_word_map(panels[0], pooled)
+    for k, (word, ax) in enumerate(zip(pooled.words, panels[1:], strict=False), start=1):
+        draw_curves(ax, pooled, word, legend=k == columns - 1)
     for ax in panels[number:]:
         ax.set_axis_off()
     return figure
 
 
-def _map(ax: Axes, found: Pooled) -> None:
-    """The mean of every cell; hatched where no run has a value."""
-    lines, columns = map(range, found.shape)
-    Z = np.array([[found.middle(i, j) for j in columns] for i in lines])
-    shades = _mesh(ax, found, np.ma.masked_invalid(Z), _norm(Z[np.isfinite(Z)], found.kind))
-    _lay_out(ax, found.x, _title(found), found.y)
-    ax.figure.colorbar(shades, ax=ax)
+def draw_over_x(ax: Axes, pooled: Pooled) -> Axes:
+    """Draw the value over the only axis, or the share of each word."""
+    if not pooled.cells:
+        say(ax, _title(pooled), "no run has a value")
+        return ax
+    _lay_out(ax, pooled.x, _title(pooled))
+    if pooled.kind != "word":
+        _curve(ax, pooled, 0, None, COLOURS[0], "o")
+    for k, word in enumerate(pooled.words):
+        _curve(ax, pooled, 0, word, COLOURS[k], MARKERS[k], word, (k + 0.5) / len(pooled.words))
+    _finish(ax, pooled, "" if pooled.kind == "word" else None)
+    return ax
 
 
-def _word_map(ax: Axes, found: Pooled) -> None:
-    """The most frequent word of every cell, paler where it is less frequent."""
-    shades = np.zeros((*found.shape, 4))
-    for i, j in found.cells:
-        shares = [found.middle(i, j, word) for word in found.words]
+def draw_map(ax: Axes, pooled: Pooled) -> Axes:
+    """Draw the mean of every cell; hatched where no run has a value."""
+    lines, columns = map(range, pooled.shape)
+    Z = np.array([[pooled.middle(i, j) for j in columns] for i in lines])
+    shades = _mesh(ax, pooled, np.ma.masked_invalid(Z), _norm(Z[np.isfinite(Z)], pooled.kind))
+    _lay_out(ax, pooled.x, _title(pooled), pooled.y)
+    ax.figure.colorbar(shades, ax=ax, label=SHOWN[pooled.kind])
+    return ax
+
+
+def draw_word_map(ax: Axes, pooled: Pooled) -> Axes:
+    """Draw the most frequent word of every cell, paler where it is less frequent."""
+    shades = np.zeros((*pooled.shape, 4))
+    for i, j in pooled.cells:
+        shares = [pooled.middle(i, j, word) for word in pooled.words]
         k = int(np.argmax(shares))
         weight = 0.15 + 0.85 * shares[k]
         shades[i, j] = (*(1 - weight * (1 - np.array(to_rgb(COLOURS[k])))), 1)
-    _mesh(ax, found, shades)
-    _lay_out(ax, found.x, _short(f"{found.value}: most frequent", 44), found.y)
-    both = zip(COLOURS, found.words, strict=False)
+    _mesh(ax, pooled, shades)
+    _lay_out(ax, pooled.x, f"{_title(pooled)}: most frequent", pooled.y)
+    both = zip(COLOURS, pooled.words, strict=False)
     handles = [Patch(color=colour, label=_short(word)) for colour, word in both]
     ax.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return ax
 
 
-def _mesh(ax: Axes, found: Pooled, Z: np.ndarray, norm: Normalize | None = None) -> Any:
-    assert found.y is not None
-    ax.add_patch(Rectangle((0, 0), 1, 1, transform=ax.transAxes, zorder=0, **HATCH))
-    many = math.prod(found.shape) > MANY_CELLS
-    x, y = found.x.edges(), found.y.edges()
-    return ax.pcolormesh(x, y, Z, norm=norm, cmap="viridis", rasterized=many)
-
-
-def _curves(
-    ax: Axes, found: Pooled, title: str, legend: Axis | None, word: str | None = None
-) -> None:
-    """Over x, one for every value of y or for some of them."""
-    assert found.y is not None
-    _lay_out(ax, found.x, title)
-    rows = _some(found)
+def draw_curves(ax: Axes, pooled: Pooled, word: str | None = None, legend: bool = True) -> Axes:
+    """Draw the value, or the share of a word, over x: a curve for every value of y, or for some."""
+    assert pooled.y is not None
+    _lay_out(ax, pooled.x, _title(pooled) if word is None else f"Share of “{_short(word)}”")
+    rows = _some(pooled)
     shades = matplotlib.colormaps["viridis"](np.linspace(0.02, 0.9, len(rows)))
     for k, i in enumerate(rows):
-        colour = COLOURS[k] if found.y.kind == "words" else shades[k]
+        colour = COLOURS[k] if pooled.y.kind == "words" else shades[k]
         beside = (k + 0.5) / len(rows)
-        _curve(ax, found, i, word, colour, MARKERS[k], found.y.labels[i], beside)
-    some = f"\n({len(rows)} of {found.shape[0]} values)" * (len(rows) < found.shape[0])
-    _finish(ax, found, None if legend is None else _short(legend.name) + some)
+        _curve(ax, pooled, i, word, colour, MARKERS[k], pooled.y.labels[i], beside)
+    some = f"\n({len(rows)} of {pooled.shape[0]} values)" * (len(rows) < pooled.shape[0])
+    _finish(ax, pooled, _short(in_words(pooled.y.name)) + some if legend else None)
+    return ax
+
+
+def _mesh(ax: Axes, pooled: Pooled, Z: np.ndarray, norm: Normalize | None = None) -> Any:
+    assert pooled.y is not None
+    ax.add_patch(Rectangle((0, 0), 1, 1, transform=ax.transAxes, zorder=0, **HATCH))
+    many = math.prod(pooled.shape) > MANY_CELLS
+    x, y = pooled.x.edges(), pooled.y.edges()
+    return ax.pcolormesh(x, y, Z, norm=norm, cmap="viridis", rasterized=many)
 
 
 def _curve(
     ax: Axes,
-    found: Pooled,
+    pooled: Pooled,
     i: int,
     word: str | None,
     colour: Any,
@@ -150,14 +186,14 @@ def _curve(
     beside: float = 0.5,
 ) -> None:
     """Means or shares with their intervals: a band, or bars where there is no line."""
-    x = found.x.at
-    y = np.array([found.middle(i, j, word) for j in range(len(x))])
-    ends = np.array([found.interval(i, j, word) for j in range(len(x))])
+    x = pooled.x.at
+    y = np.array([pooled.middle(i, j, word) for j in range(len(x))])
+    ends = np.array([pooled.interval(i, j, word) for j in range(len(x))])
     there, band = np.isfinite(y), np.isfinite(ends).all(axis=1)
     if not there.any():
         return
-    line = found.x.kind != "words" and len(x) > 1
-    if found.x.kind == "words":
+    line = pooled.x.kind != "words" and len(x) > 1
+    if pooled.x.kind == "words":
         x = x + 0.5 * (beside - 0.5)
     thick = 1.35 - 0.6 * beside  # curves that coincide show at the edges
     ax.plot(
@@ -179,14 +215,15 @@ def _curve(
     ax.vlines(x[band], low[band], high[band], colors=[colour], lw=1.4)
 
 
-def _finish(ax: Axes, found: Pooled, legend: str | None) -> None:
+def _finish(ax: Axes, pooled: Pooled, legend: str | None) -> None:
     """Limits, and a legend beside the panel."""
-    if found.kind in ("share", "word"):
+    if pooled.kind in ("share", "word"):
         ax.set_ylim(-0.04, 1.04)
-    if found.kind == "geometric":
+    if pooled.kind == "geometric":
         ax.set_yscale("log")
-    edges = found.x.edges()
+    edges = pooled.x.edges()
     ax.set_xlim(edges[0], edges[-1])
+    ax.set_ylabel(SHOWN[pooled.kind])
     ax.grid(alpha=0.25)
     if legend is not None:
         title = {"title": legend, "title_fontsize": 8} if legend else {}
@@ -196,12 +233,12 @@ def _finish(ax: Axes, found: Pooled, legend: str | None) -> None:
 def _lay_out(ax: Axes, x: Axis, title: str, y: Axis | None = None) -> None:
     """Title, names, scales and ticks."""
     ax.set_title(title, fontsize=11)
-    ax.set_xlabel(_short(x.name, 44))
+    ax.set_xlabel(_short(in_words(x.name), 44))
     if x.kind == "log":
         ax.set_xscale("log")
     _ticks(ax.xaxis, x, 9)
     if y is not None:
-        ax.set_ylabel(_short(y.name, 34))
+        ax.set_ylabel(_short(in_words(y.name), 34))
         if y.kind == "log":
             ax.set_yscale("log")
         _ticks(ax.yaxis, y, 16)
@@ -222,9 +259,8 @@ def _ticks(shown: Any, axis: Axis, most: int) -> None:
     shown.set_ticks([], minor=True)
 
 
-def _title(found: Pooled) -> str:
-    names = {"mean": "mean", "geometric": "geometric mean", "share": "share of runs"}
-    return _short(f"{found.value}: {names.get(found.kind, 'share of runs with each')}", 44)
+def _title(pooled: Pooled) -> str:
+    return _short(as_title(pooled.value), 44)
 
 
 def _norm(Z: np.ndarray, kind: str) -> Normalize:
@@ -238,10 +274,10 @@ def _norm(Z: np.ndarray, kind: str) -> Normalize:
     return Normalize(low - room, high + room)
 
 
-def _some(found: Pooled) -> list[int]:
+def _some(pooled: Pooled) -> list[int]:
     """Rows to draw as curves, evenly chosen, the first and the last among them."""
-    number = found.shape[0]
-    few = min(number, FEW_CURVES if found.kind in ("share", "word") else MOST_CURVES)
+    number = pooled.shape[0]
+    few = min(number, FEW_CURVES if pooled.kind in ("share", "word") else MOST_CURVES)
     return [round(k * (number - 1) / max(few - 1, 1)) for k in range(few)]
 
 

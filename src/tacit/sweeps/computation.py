@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.sweeps.columns import trains
 from tacit.sweeps.data_calls import load_call, need_two_classes
+from tacit.sweeps.plan_values import as_keys
 from tacit.sweeps.planned_run import DataCall, Pack, PlannedRun, RunResult, Sets
 from tacit.sweeps.recording import of_certificate, of_limit, of_measures
 from tacit.values import BadInput, Dataset
@@ -212,7 +213,7 @@ class _Data:
 
 def one_line(error: BaseException) -> str:
     """What went wrong, without a traceback."""
-    text = printable(str(error))
+    text = printable(as_keys(error) if isinstance(error, BadInput) else str(error))
     if not isinstance(error, BadInput) or not text:
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

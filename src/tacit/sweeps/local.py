@@ -67,7 +67,7 @@ class Cores:
 
     def __init__(self, workers: int | None = None, compute: Compute | None = None) -> None:
         if workers is not None and workers < 1:
-            raise BadInput(f"--workers {workers} must be at least 1")
+            raise BadInput(f"`workers={workers}` must be at least 1")
         self._most = workers or cores()
         self._compute = compute
         self._workers: list[_Worker] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tacit.sweeps.packs import packs
-from tacit.sweeps.plan import Plan, sets
+from tacit.sweeps.plan import Plan
 from tacit.sweeps.planned_run import Pack, PlannedRun, RunResult
 from tacit.sweeps.store import Store
 from tacit.sweeps.workers import Crashed, Workers
@@ -18,7 +18,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class Completed:
     """A sweep at its end: done + failed + cached = runs."""
 
     results: Mapping[str, RunResult]
@@ -38,13 +38,13 @@ class Swept:
         return list(dict.fromkeys(one.reason for one in self.results.values() if one.failed))
 
 
-def sweep(
+def complete(
     plan: Plan,
     store: Store,
     workers: Workers,
     progress: Progress = lambda there, of, words: None,
     retry: bool = False,
-) -> Swept:
+) -> Completed:
     """Do what is missing; with `retry` also what has failed.
 
     Whatever ends it, the runs that were finished are in the store, and the next sweep goes on with
@@ -66,7 +66,7 @@ def sweep(
             loop.run(todo if first else todo[::-1])
     failed = sum(found[key].failed for key in keys)
     done = sum(key in loop.now and not found[key].failed for key in keys)
-    return Swept(found, len(keys), done, failed, len(keys) - done - failed)
+    return Completed(found, len(keys), done, failed, len(keys) - done - failed)
 
 
 class _Loop:
@@ -81,7 +81,7 @@ class _Loop:
         found: dict[str, RunResult],
     ) -> None:
         self.store, self.workers, self.retry, self.found = store, workers, retry, found
-        self.data, self.of, self.progress = sets(plan), len(runs), progress
+        self.data, self.of, self.progress = plan.sets, len(runs), progress
         self.others = False
         """Whether another sweep is at work in the folder."""
         self.now: set[str] = set()

@@ -20,9 +20,9 @@ from tacit.sweeps import settings
 from tacit.sweeps.columns import LISTS, OTHERS, STATE, result_columns
 from tacit.sweeps.data_calls import RUN
 from tacit.sweeps.plan_values import MOST_RUNS, Kind, known, one, several, table
-from tacit.sweeps.planned_run import DataCall, PlannedRun, Sets
+from tacit.sweeps.planned_run import PlannedRun, Sets
 from tacit.sweeps.run_builder import OWN, Builder
-from tacit.values import BadInput, Dataset
+from tacit.values import BadInput
 from tacit.values.text import near_miss
 
 MOST_BYTES = 1 << 20
@@ -51,19 +51,17 @@ class Plan:
     slurm: Mapping[str, Any]
     record: tuple[str, ...]
     """What is recorded of every run."""
-    loaded: Mapping[DataCall, Dataset] = field(default_factory=dict)
-    """Data read from files."""
-
-
-def sets(plan: Plan) -> Sets:
-    """The data that workers cannot make themselves."""
-    return plan.loaded
+    sets: Sets = field(default_factory=dict)
+    """Data read from files, which workers cannot make themselves."""
+    text: str = ""
+    """The file."""
 
 
 def read(path: Path, shift: int = 0) -> Plan:
     """The plan in a TOML file; `shift` is added to every seed in it."""
     path = Path(path)
-    document = _document(path)
+    text = _text(path)
+    document = _document(path, text)
     known(f"{path}", document, KEYS)
     record = _record(path, document.get("record"))
     seconds = one(f"{path}: seconds", document.get("seconds", SECONDS), Kind(float))
@@ -89,18 +87,26 @@ def read(path: Path, shift: int = 0) -> Plan:
         plot=_plot(path, document.get("plot", {}), columns, record),
         slurm=table(f"{path}: slurm", document.get("slurm", {})),
         record=record,
-        loaded=build.calls.sets,
+        sets=build.calls.sets,
+        text=text,
     )
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _text(path: Path) -> str:
     with open_regular(path, MOST_BYTES) as file:
         raw = file.read()
     try:
-        return tomllib.loads(raw.decode("utf-8-sig"))
+        return raw.decode("utf-8-sig")
+    except ValueError as error:
+        raise BadInput(f"{path} is not a TOML file: {error}") from None
+
+
+def _document(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except RecursionError:
         raise BadInput(f"{path}: its values are nested too deeply") from None
-    except ValueError as error:  # no UTF-8, no TOML, or a number with thousands of digits
+    except ValueError as error:  # no TOML, or a number with thousands of digits
         raise BadInput(f"{path} is not a TOML file: {' '.join(str(error).split())}") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,11 @@ def shown(value: Any) -> str:
         return "true" if value else "false"
     text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def as_keys(error: BadInput) -> str:
+    """What is wrong, with the parameters of the library as the keys of a plan."""
+    return re.sub(r"`([a-z]\w*)=([^`]*)`", r"\1 = \2", str(error))
 
 
 def one(where: str, value: Any, kind: Kind) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit.sweeps import settings
 from tacit.sweeps.data_calls import MOST_TRIED, RUN, TRIED, Calls
-from tacit.sweeps.plan_values import Kind
+from tacit.sweeps.plan_values import Kind, as_keys
 from tacit.sweeps.planned_run import DataCall, PlannedRun
 from tacit.values import BadInput, Setting
 
@@ -73,13 +73,13 @@ class Builder:
             try:
                 found[shape] = self.calls.look(calls, "test_error" in self._record)
             except BadInput as error:
-                raise BadInput(f"{self._path}: data: {error}") from None
+                raise BadInput(f"{self._path}: data: {as_keys(error)}") from None
         for shape, own in self._pairs:
             if (points := found.get(shape)) is not None:
                 try:
                     settings.check_points(self._settings[own], *points)
                 except BadInput as error:
-                    raise BadInput(f"{self._path}: setting: {error}") from None
+                    raise BadInput(f"{self._path}: setting: {as_keys(error)}") from None
 
     def _call(self, values: Values, shape: Values) -> DataCall:
         keys = [key.removeprefix("data.") for key in self._data]
@@ -97,6 +97,6 @@ class Builder:
             setting = settings.setting_of(dict(zip(self._own, values, strict=True)))
             settings.check(setting, self._record)
         except BadInput as error:
-            raise BadInput(f"{self._path}: setting: {error}") from None
+            raise BadInput(f"{self._path}: setting: {as_keys(error)}") from None
         self._settings[values] = setting
         return setting

@@ -36,7 +36,7 @@ FLUSH = 1.0
 """Seconds between writes to the index."""
 WRITERS = 4
 """Run folders that are written at a time."""
-ADVICE = "choose another folder with --out"
+ADVICE = "choose another folder with `out=FOLDER`"
 SAID = 3
 """Broken run folders that are named one by one."""
 
@@ -50,8 +50,8 @@ class Store:
         self.folder, self.runs, self._warn = folder, folder / "runs", warn
         try:
             _check(folder)
-            self.runs.mkdir(parents=True, exist_ok=True)
-            _mark(folder / MARK, asked)
+            _mark(folder / MARK, asked)  # first: another sweep may look at the folder just now
+            self.runs.mkdir(exist_ok=True)
             _remove_old(folder)
             _remove_old(self.runs)
         except OSError as error:
@@ -199,7 +199,8 @@ def _check(folder: Path) -> None:
         folder = Path(os.path.realpath(folder))  # new/.. is there as soon as new is
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is a file; {ADVICE}")
-    if (folder / MARK).is_file():
+    names = os.listdir(folder) if folder.exists() else []
+    if MARK in names:
         try:
             with open_regular(folder / MARK, MOST_BYTES) as file:
                 kind = json.loads(file.read())["format"]
@@ -207,7 +208,7 @@ def _check(folder: Path) -> None:
             raise BadInput(f"{folder / MARK} was not written by a sweep; {ADVICE}") from None
         if kind != FORMAT:
             raise BadInput(f"{folder} was written by another version of tacit; {ADVICE}")
-    elif folder.exists() and any(not name.startswith(".tacit-") for name in os.listdir(folder)):
+    elif any(not name.startswith(".tacit-") for name in names):
         raise BadInput(f"{folder} holds something else than a sweep; {ADVICE}")
     runs = folder / "runs"
     if runs.is_symlink() or (runs.exists() and not runs.is_dir()):

@@ -12,6 +12,9 @@ from tacit.sweeps.plan import Plan
 from tacit.sweeps.planned_run import RunResult
 from tacit.values import BadInput
 
+Rows = list[dict[str, Any]]
+"""The values of every run by column."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet may run a text that begins with one of these; an apostrophe in front says that it
 is text. Names of files can begin so."""
@@ -22,7 +25,7 @@ def columns(plan: Plan) -> tuple[str, ...]:
     return (*plan.points[0].values, *result_columns(plan.record), "run")
 
 
-def rows(plan: Plan, results: Mapping[str, RunResult]) -> list[dict[str, Any]]:
+def rows(plan: Plan, results: Mapping[str, RunResult]) -> Rows:
     """A row for every run that has a result, by column; `results` are by the keys of the runs."""
     names = columns(plan)
     found = []

@@ -27,7 +27,7 @@ def check_table(path: Path) -> None:
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise BadInput(f"--table {path}: its name must end in {' or '.join(ENDINGS)}")
+        raise BadInput(f"`table={str(path)!r}`: its name must end in {' or '.join(ENDINGS)}")
     if ending == ".parquet" and find_spec("pyarrow") is None:
         raise BadInput("parquet needs pyarrow: pip install 'tacit[report]'")
     check_writable(path, force=True, folder=False)

@@ -18,12 +18,17 @@ class Crashed(Exception):
 class Workers(Protocol):
     """Who does the work: the cores of this machine, or a cluster."""
 
-    pack: int
-    """The most runs in a pack."""
-    at_once: int
-    """Packs that should be in the hands of the workers at any time."""
-    crashes: int
-    """Crashes of a pack with one run after which that run has failed."""
+    @property
+    def pack(self) -> int:
+        """The most runs in a pack."""
+
+    @property
+    def at_once(self) -> int:
+        """Packs that should be in the hands of the workers at any time."""
+
+    @property
+    def crashes(self) -> int:
+        """Crashes of a pack with one run after which that run has failed."""
 
     def start(self, pack: Pack, sets: Sets) -> None:
         """Give a pack to the workers."""

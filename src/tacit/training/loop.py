@@ -189,7 +189,7 @@ def _members(seeds: Sequence[int], classes: int) -> tuple[tuple[int, int | None]
         raise BadInput("there must be at least one seed")
     for seed in seeds:
         if not 0 <= seed <= MOST_SEED:
-            raise BadInput(f"--seed {seed} must be between 0 and {MOST_SEED}")
+            raise BadInput(f"`seed={seed}` must be between 0 and {MOST_SEED}")
     return tuple((int(seed), k) for seed in seeds for k in (range(classes) if classes else (None,)))
 
 
@@ -324,5 +324,5 @@ class _Member:
             )
         return Diverged(
             f"diverged at step {step} (seed {seed}): weights or outputs are no longer finite; "
-            f"try a smaller step size, say --lr {float(self.lr) / 10:g}"
+            f"try a smaller step size, say `lr={float(self.lr) / 10:g}`"
         )

@@ -33,12 +33,12 @@ def tls(folder: Path) -> Tls:
         ("tcp://localhost:88888", "port"),
         ("tcp://localhost:x", "port"),
         ("tcp://[::1", "port"),
-        ("tls://localhost:8786", "--tls-key"),
+        ("tls://localhost:8786", "`tls_key="),
         ("tcp://host\n:1", "port"),
     ],
 )
 def test_addresses_that_cannot_be(address: str, word: str) -> None:
-    refused(lambda: connect(address), "--cluster", word)
+    refused(lambda: connect(address), "`cluster=", word)
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,9 +65,9 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
         (Tls(gone, a.cert, a.key), ("gone.pem", "no such file")),
         (Tls(a.ca, tmp_path, a.key), (str(tmp_path), "folder")),
         (Tls(a.ca, a.cert, binary), ("binary.pem", "PEM")),
-        (Tls(junk, a.cert, a.key), ("--tls-ca", "junk.pem")),
-        (Tls(a.key, a.cert, a.key), ("--tls-ca", "no certificate")),
-        (Tls(a.ca, a.cert, b.key), ("--tls-key", "belongs")),
+        (Tls(junk, a.cert, a.key), ("`tls_ca=", "junk.pem")),
+        (Tls(a.key, a.cert, a.key), ("`tls_ca=", "no certificate")),
+        (Tls(a.ca, a.cert, b.key), ("`tls_key=", "belongs")),
     ):
         refused(lambda files=files: connect("tls://127.0.0.1:9", files), *words)
     refused(lambda: connect("tcp://127.0.0.1:9", a), "not encrypted")
@@ -89,7 +89,7 @@ def test_tls_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert set(there.listening()) == {"127.0.0.1"}
         monkeypatch.setattr(module, "CONNECT", 2.0)
         wrong = Tls(other.ca, ours.cert, ours.key)
-        refused(lambda: connect(there.address, wrong), there.address, "not signed by --tls-ca")
+        refused(lambda: connect(there.address, wrong), there.address, "not signed by `tls_ca=FILE`")
         wrong = Tls(ours.ca, other.cert, other.key)
         refused(lambda: connect(there.address, wrong), there.address, "TLS was refused")
         plain = there.address.replace("tls://", "tcp://")

@@ -18,7 +18,7 @@ from tacit.sweeps.cluster import dask_cluster as module
 from tacit.sweeps.cluster.address import Tls
 from tacit.sweeps.cluster.dask_cluster import Cluster, Lost, connect
 from tacit.sweeps.local import Cores
-from tacit.sweeps.loop import Swept, sweep
+from tacit.sweeps.loop import Completed, complete
 from tacit.sweeps.plan import Plan, read
 from tacit.sweeps.store import Store
 from tacit.sweeps.table import as_csv, rows
@@ -47,7 +47,7 @@ def planned(folder: Path, seeds: list[int], scales: str = "0.1, 1.0") -> Plan:
     return read(path)
 
 
-def table(plan: Plan, swept: Swept) -> bytes:
+def table(plan: Plan, swept: Completed) -> bytes:
     return as_csv(plan, rows(plan, swept.results))
 
 
@@ -72,7 +72,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 def local(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table as this machine makes it alone."""
     with Cores(1) as workers:
-        swept = sweep(plan, Store(tmp_path_factory.mktemp("local")), workers)
+        swept = complete(plan, Store(tmp_path_factory.mktemp("local")), workers)
     assert swept.done == 24
     return table(plan, swept)
 
@@ -133,7 +133,7 @@ def test_data_from_a_file_is_sent_once(there: Machines, tmp_path: Path) -> None:
             return submit(function, *given, **options)
 
         cluster._client.submit = counted
-        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+        swept = complete(plan, Store(tmp_path / "out"), cluster)
     assert swept.done == 10
     assert sent.count("keep") == 1 and sent.count("task") == 5
 
@@ -167,11 +167,11 @@ def test_other_versions_are_refused(
             (worker,) = set(cluster._client.nthreads()) - before
             words += [there.address, f"the worker {worker} has", "install the same versions"]
             cluster._looked = 0.0  # workers are looked at now, not in a second
-            refused(lambda: sweep(plan, Store(tmp_path / "out"), cluster), *words)
+            refused(lambda: complete(plan, Store(tmp_path / "out"), cluster), *words)
             if other != "none":  # this one has not looked at its workers for a while
                 monkeypatch.setattr(cluster, "_look", lambda: None)
                 cluster._client.cancel([*cluster._futures.values()])
-                refused(lambda: sweep(plan, Store(tmp_path / "again"), cluster), *words)
+                refused(lambda: complete(plan, Store(tmp_path / "again"), cluster), *words)
             refused(lambda: connect(there.address), *words)
         finally:
             there.kill(process)
@@ -233,7 +233,7 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
 
         store = Store(tmp_path / "out")
         there.executed()
-        swept = sweep(plan, store, cluster, once(there, kill, 4))
+        swept = complete(plan, store, cluster, once(there, kill, 4))
     keys = [point.run.key for point in plan.points]
     assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
     assert folders(store) == sorted(keys)
@@ -244,7 +244,7 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
 def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -> None:
     plan = planned(tmp_path, [1, 2, POISON, 3, 4], "0.1")
     with joined(there) as cluster:
-        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+        swept = complete(plan, Store(tmp_path / "out"), cluster)
     assert (swept.done, swept.failed) == (4, 1)
     for point in plan.points:
         assert swept.results[point.run.key].failed == (point.run.seed == POISON)
@@ -262,7 +262,7 @@ def test_the_scheduler_is_killed_and_comes_back(
 
     with joined(there, said) as cluster:
         store = Store(tmp_path / "out")
-        swept = sweep(plan, store, cluster, once(there, restart, 4))
+        swept = complete(plan, store, cluster, once(there, restart, 4))
     assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
     assert len(folders(store)) == 24
     assert table(plan, swept) == local
@@ -274,14 +274,14 @@ def test_the_scheduler_is_killed_and_we_are_started_again(
 ) -> None:
     store = Store(tmp_path / "out")
     with joined(there, patience=1) as cluster, pytest.raises(Lost) as caught:
-        sweep(plan, store, cluster, once(there, lambda: there.kill(there.scheduler), 6))
+        complete(plan, store, cluster, once(there, lambda: there.kill(there.scheduler), 6))
     assert "the same command goes on" in str(caught.value) and "\n" not in str(caught.value)
     kept = folders(store)
     assert 6 <= len(kept) < 24
     there.start_scheduler()
     there.executed()
     with joined(there) as cluster:
-        swept = sweep(plan, Store(tmp_path / "out"), cluster)
+        swept = complete(plan, Store(tmp_path / "out"), cluster)
     assert (swept.done, swept.cached) == (24 - len(kept), len(kept))
     missing = {point.run.key for point in plan.points} - set(kept)
     assert sorted(there.executed()) == sorted(missing)
@@ -297,7 +297,7 @@ def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
         workers = there.start_workers(1)
         with connect(there.address, patience=60) as cluster, pytest.raises(Lost):
             cluster.pack, cluster._patience = 2, 1
-            sweep(
+            complete(
                 plan, Store(tmp_path / "out"), cluster, once(there, lambda: there.kill(workers), 2)
             )
 

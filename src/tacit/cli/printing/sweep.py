@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
@@ -16,8 +14,7 @@ from tacit.cli.terminal import console, plain_table
 from tacit.values.text import printable
 
 if TYPE_CHECKING:
-    from tacit.sweeps.loop import Swept
-    from tacit.sweeps.plan import Plan
+    from tacit.sweeps.sweep_result import Sweep
 
 
 @contextmanager
@@ -53,25 +50,21 @@ def sweep_progress(hidden: bool) -> Iterator[Callable[[int, int, str], None]]:
         )
 
 
-def swept(
-    plan: Plan, found: Swept, rows: Sequence[Mapping[str, Any]], files: Mapping[str, Sequence[Path]]
-) -> None:
-    """How many runs, the range of what was recorded, and where everything is."""
+def swept(result: Sweep) -> None:
+    """Show how many runs there are, the range of what was recorded, and where everything is."""
     screen = console()
-    failed = f", [red]{found.failed:,} failed[/]" if found.failed else ""
+    failed = f", [red]{result.failed:,} failed[/]" if result.failed else ""
     screen.print(
-        f"[bold]{escape(printable(plan.name))}[/]: {found.runs:,} runs, {found.done:,} done now, "
-        f"{found.cached:,} there already{failed}"
+        f"[bold]{escape(printable(result.plan.name))}[/]: {result.runs:,} runs, "
+        f"{result.done:,} done now, {result.cached:,} there already{failed}"
     )
     table = plain_table()
     for column in ("recorded", "smallest", "median", "largest"):
         table.add_column(column, justify="left" if column == "recorded" else "right", no_wrap=True)
-    for name in list(rows[0]) if rows else ():
-        numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
-        if numbers and name not in plan.points[0].values:
-            table.add_row(name, *(f"{q:.5g}" for q in np.quantile(numbers, [0, 0.5, 1])))
+    for name, numbers in result.ranges.items():
+        table.add_row(name, *(f"{number:.5g}" for number in numbers))
     if table.row_count:
         screen.print(table)
-    for what, paths in files.items():
-        for path in paths:
-            screen.print(f"{what}: {escape(printable(str(path)))}")
+    screen.print(f"table: {escape(printable(str(result.table)))}")
+    for picture in result.pictures:
+        screen.print(f"picture: {escape(printable(str(picture)))}")

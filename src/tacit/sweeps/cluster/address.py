@@ -30,6 +30,17 @@ class Tls:
     key: Path
 
 
+def tls_files(ca: Path | None, cert: Path | None, key: Path | None) -> Tls | None:
+    """All three files, or none."""
+    if ca and cert and key:
+        return Tls(ca, cert, key)
+    if ca or cert or key:
+        raise BadInput(
+            "a tls:// cluster needs all of `tls_ca=FILE`, `tls_cert=FILE` and `tls_key=FILE`"
+        )
+    return None
+
+
 class Place(Protocol):
     """Where a scheduler is."""
 
@@ -83,7 +94,7 @@ class Scheduler:
 
 def scheduler(address: str, tls: Tls | None) -> Scheduler:
     """What `--cluster` and the TLS files say, if it can be right."""
-    shown = f"--cluster {printable(address)!r}"
+    shown = f"`cluster={printable(address)!r}`"
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -94,9 +105,9 @@ def scheduler(address: str, tls: Tls | None) -> Scheduler:
     if not parts.hostname or not port or address != f"{parts.scheme}://{parts.netloc}":
         raise BadInput(f"{shown} must be a host and a port, as in {parts.scheme}://HOST:8786")
     if parts.scheme == "tls" and tls is None:
-        raise BadInput(f"{shown} needs the three files --tls-ca, --tls-cert and --tls-key")
+        raise BadInput(f"{shown} needs `tls_ca=FILE`, `tls_cert=FILE` and `tls_key=FILE`")
     if parts.scheme == "tcp" and tls is not None:
-        raise BadInput(f"{shown} is not encrypted; with the --tls files it must be tls://HOST:PORT")
+        raise BadInput(f"{shown} is not encrypted; with `tls_ca=FILE` it must be tls://HOST:PORT")
     return Scheduler(address, _security(tls) if tls else None)
 
 
@@ -112,13 +123,13 @@ def _security(tls: Tls) -> Any:
     try:
         context.load_verify_locations(tls.ca)
     except ssl.SSLError:
-        raise BadInput(f"--tls-ca {tls.ca} holds no certificate") from None
+        raise BadInput(f"`tls_ca={str(tls.ca)!r}` holds no certificate") from None
     try:
         context.load_cert_chain(tls.cert, tls.key, password=lambda: b"")
     except ssl.SSLError:
         raise BadInput(
-            f"--tls-cert {tls.cert} and --tls-key {tls.key} must be a certificate and the key "
-            "that belongs to it, without a password"
+            f"`tls_cert={str(tls.cert)!r}` and `tls_key={str(tls.key)!r}` must be a certificate "
+            "and the key that belongs to it, without a password"
         ) from None
     return Security(
         tls_ca_file=str(tls.ca),
@@ -186,12 +197,12 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, asyncio.CancelledError | TimeoutError):
         return "there was no answer in time"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not signed by --tls-ca: {error.verify_message}"
+        return f"its certificate is not signed by `tls_ca=FILE`: {error.verify_message}"
     if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
         return "it does not speak TLS"
     if isinstance(error, ssl.SSLError):
         why = (error.reason or "unknown").lower().replace("_", " ")
-        return f"TLS was refused: {why}; is --tls-cert signed by the authority that it trusts?"
+        return f"TLS was refused: {why}; is `tls_cert=FILE` signed by the authority that it trusts?"
     if isinstance(error, ConnectionRefusedError):
         return "connection refused, nothing listens there; docs/cluster.md says how to start one"
     if isinstance(error, ConnectionResetError) or "Stream is closed" in str(error):

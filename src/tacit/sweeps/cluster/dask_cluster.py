@@ -54,12 +54,15 @@ def connect(
                 import dask_jobqueue  # noqa: F401
     except ImportError as error:
         raise BadInput(
-            f"--cluster needs {error.name}; install it with: pip install 'tacit[cluster]'"
+            f"a cluster needs {error.name}; install it with: pip install 'tacit[cluster]'"
         ) from None
     if address != "slurm":
         return Cluster(lambda: scheduler(address, tls), tell, patience)
     if tls is not None:
-        raise BadInput("--cluster slurm makes certificates of its own; leave the --tls files out")
+        raise BadInput(
+            "`cluster='slurm'` makes certificates of its own; leave "
+            "`tls_ca=FILE` and the others out"
+        )
     from tacit.sweeps.cluster.slurm import Jobs
 
     return Cluster(lambda: Jobs(slurm or {}), tell, patience)

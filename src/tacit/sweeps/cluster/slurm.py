@@ -142,8 +142,8 @@ def checked(table: Mapping[str, Any]) -> dict[str, Any]:
 
     if not table:
         raise BadInput(
-            "--cluster slurm needs a table [slurm] in the file, with at least interface, cores and "
-            "memory; see docs/cluster.md"
+            "`cluster='slurm'` needs a table [slurm] in the file, with at least interface, cores "
+            "and memory; see docs/cluster.md"
         )
     for key, value in table.items():
         if key not in KEYS:
@@ -175,7 +175,9 @@ def checked(table: Mapping[str, Any]) -> dict[str, Any]:
     if len(str(folder).split()) > 1:
         raise BadInput(f"[slurm]: shared_folder {str(folder)!r} must have no spaces in its name")
     if shutil.which("sbatch") is None:
-        raise BadInput("--cluster slurm: there is no sbatch here; run it where jobs are submitted")
+        raise BadInput(
+            "`cluster='slurm'`: there is no sbatch here; run it where jobs are submitted"
+        )
     return {"jobs": 1, "python": sys.executable, **table, "shared_folder": str(folder)}
 
 
