@@ -5,8 +5,8 @@ from typing import final
 import numpy as np
 
 from tacit import Dataset, Setting
-from tacit.theorems import Case, Check, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.theorems import shared_hypotheses as common
+from tacit.theorems import Case, Check, Network, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems import hypotheses as usual
 
 
 @final
@@ -31,15 +31,15 @@ class ObtusePair(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return _case([[1.0, 0.5], [-0.2, 1.0]]), "obtuse_pair"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
-        ours = (common.two_layer, common.relu, common.both_layers, common.balanced)
-        checks = [ask(case, "§1") for ask in (*ours, common.exponential_tail, common.flow)]
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
+        network = (usual.two_layer, usual.relu, usual.both_layers, usual.balanced)
+        checks = [ask(case, "§1") for ask in (*network, usual.exponential_tail, usual.flow)]
         X, sizes = case.data.X, np.linalg.norm(case.data.X, axis=1)
         pair = sorted(case.data.y) == [-1, 1] and sizes.all()
         slack = -(X[0] @ X[1]) / sizes.prod() if pair else -1.0
         note = "two points with labels ±1; the slack is minus the cosine of their angle"
-        checks.append(common.by_slack("obtuse_pair", slack, "Theorem 1", note))
-        return (*checks, common.reaches_the_limit(run, "Theorem 1"))
+        checks.append(usual.by_slack("obtuse_pair", slack, "Theorem 1", note))
+        return (*checks, usual.reaches_the_limit(run, "Theorem 1"))
 
     def predict(self, case: Case) -> Prediction:
         sizes = np.linalg.norm(case.data.X, axis=1)
@@ -48,17 +48,17 @@ class ObtusePair(Theorem):
         ends = zip(case.data.y.tolist(), case.data.X / sizes[:, None], strict=True)
         return Prediction(words, {"margin": margin}, tuple(ends))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None  # because of `needs`
         margin = run.end.margin(case.data.X, case.data.y)
         return abs(1 - margin / prediction.values["margin"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         root = np.linalg.norm(case.data.X, axis=1) ** -0.5
         end = Network(root[:, None] ** 3 * case.data.X, root * case.data.y)
-        return Run((Moment(0.0, 0.0, end),), end)
+        return Observation((PathPoint(0.0, 0.0, end),), end)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The margin differs from the one that is promised by {residual:.0e} of it."
 
 

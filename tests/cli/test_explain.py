@@ -9,9 +9,8 @@ import pytest
 
 from tacit import Setting, load
 from tacit.cli import _run
-from tacit.theorems import Case, Prediction, Theorem, theorems
-from tacit.theorems.shared_hypotheses import yes_or_no
-from tacit.theorems.theorem import Source
+from tacit.theorems import Case, Prediction, Source, Theorem, theorems
+from tacit.theorems.hypotheses import yes_or_no
 
 
 @pytest.fixture(autouse=True)

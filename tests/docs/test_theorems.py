@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.theorems import theorems
-from tacit.theorems.judgement import Status
+from tacit.theorems import VerdictStatus, theorems
 from tacit.values.discovery import paper_keys
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +65,7 @@ def test_the_errata_are_those_of_the_code():
 
 def test_every_verdict_is_explained():
     text = PAGE.read_text("utf-8")
-    for status in Status.__args__:
+    for status in VerdictStatus:
         assert f"| `{status}` |" in text
 
 
@@ -96,14 +95,14 @@ def test_the_entry_point_of_the_example():
 
 
 def test_the_helpers_it_names_exist():
-    from tacit.theorems import shared_hypotheses as common
+    from tacit.theorems import hypotheses
 
     table = re.search(r"\| call \| holds \|\n(.*?)\n\n", PAGE.read_text("utf-8"), re.S).group(1)
     first = " ".join(row.split("|")[1] for row in table.splitlines()[1:])
     names = re.findall(r"`([\w.]+)", first)
     assert len(names) >= 15
     for name in names:
-        assert name == "case.data_check" or callable(getattr(common, name)), name
+        assert name == "case.data_check" or callable(getattr(hypotheses, name)), name
 
 
 def _write():

@@ -10,13 +10,12 @@ import pytest
 
 from tacit import Dataset, Setting, load
 from tacit.explanation import explain, predict
-from tacit.explanation.observation import run_of, up_to
+from tacit.explanation.observation import observe, up_to
 from tacit.explanation.predictions import judge_all
 from tacit.explanation.sentences import counts, just_fail, sentences, telling
 from tacit.flow import find
-from tacit.theorems import Case, Prediction, Theorem, theorem
-from tacit.theorems.shared_hypotheses import yes_or_no
-from tacit.theorems.theorem import Source
+from tacit.theorems import Case, Prediction, Source, Theorem, theorem
+from tacit.theorems.hypotheses import yes_or_no
 
 RELU = Setting(width=30, train="both", init="balanced:1e-4", rule="flow")
 
@@ -123,14 +122,14 @@ def test_only_theorems_about_several_classes_are_asked_of_them_together() -> Non
 
 def test_a_run_is_the_path_and_its_limit() -> None:
     found = find(RELU, load("orthogonal:n=8,d=2"))
-    run = run_of(found)
-    assert len(run.moments) == len(found.path.moments) and run.outcome == "converged"
+    run = observe(found)
+    assert len(run.path) == len(found.path.moments) and run.outcome == "converged"
     np.testing.assert_array_equal(run.end.W, found.W)
-    times = [moment.time for moment in run.moments]
+    times = [moment.time for moment in run.path]
     assert times == sorted(times) and len(run.events) == len(found.path.events)
     early = up_to(run, -10.0)
     assert early.limit is None
-    assert early.moments[-1].log_loss >= -10 * math.log(10) > run.moments[-1].log_loss
+    assert early.path[-1].log_loss >= -10 * math.log(10) > run.path[-1].log_loss
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.explanation.predictions import case_of
 from tacit.flow import find
 from tacit.theorems import Case, applies, judge, theorem, theorems
@@ -44,7 +44,7 @@ def case(data, setting):
 
 @cache
 def run(data):
-    return run_of(find(SETTINGS["relu"], DATA[data]))
+    return observe(find(SETTINGS["relu"], DATA[data]))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

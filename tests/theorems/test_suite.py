@@ -1,15 +1,15 @@
 """The suite that runs on every theorem."""
 
-import dataclasses
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from tacit.explanation.observation import run_of, up_to
+from tacit.explanation.observation import observe, up_to
 from tacit.flow import find
-from tacit.theorems import Case, Moment, Network, Run, applies, judge, theorem, theorems
-from tacit.theorems.shared_hypotheses import NEEDS_A_RUN
+from tacit.theorems import Case, Observation, PathPoint, applies, judge, theorem, theorems
+from tacit.theorems.hypotheses import NEEDS_A_RUN
 from tacit.values import Dataset
 from tacit.values.jsonable import plain
 
@@ -35,8 +35,8 @@ def flow_of_example(id):
     case = example(id)
     weights = {"setting": case.setting, "data": case.data}
     if case.start is not None:
-        return run_of(find(**weights, start=case.start))
-    return run_of(find(**weights))
+        return observe(find(**weights, start=case.start))
+    return observe(find(**weights))
 
 
 def needs_a_run(check):
@@ -123,15 +123,15 @@ def test_residuals_keep_the_invariances_it_declares(id, invariance, rng):
     before = one.residual(said, case, run)
     if invariance == "order":
         order = rng.permutation(len(run.start.a))
-        other = changed(run, lambda net: Network(net.W[order], net.a[order]))
-        case = dataclasses.replace(case, start=_reordered(case.start, order), _properties={})
+        other = changed(run, lambda net: replace(net, W=net.W[order], a=net.a[order]))
+        case = replace(case, start=_reordered(case.start, order), _properties={})
     elif invariance == "scale":
-        other = changed(run, lambda net: Network(3 * net.W, 3 * net.a if case.both else net.a))
+        other = changed(run, lambda net: _tripled(net, case.both))
     else:
         Q = np.linalg.qr(rng.normal(size=(case.data.d, case.data.d)))[0]
-        other = changed(run, lambda net: Network(net.W @ Q, net.a))
+        other = changed(run, lambda net: replace(net, W=net.W @ Q))
         data = Dataset(case.data.X @ Q, case.data.y, case.data.name, case.data.classes)
-        start = None if case.start is None else Network(case.start.W @ Q, case.start.a)
+        start = None if case.start is None else replace(case.start, W=case.start.W @ Q)
         case = Case(data, case.setting, start)
         said = one.predict(case)
     assert one.residual(said, case, other) == pytest.approx(before, rel=1e-6, abs=1e-8)
@@ -153,7 +153,7 @@ def test_the_flow_confirms_it(id):
 def test_the_flow_approaches_the_prediction(id):
     one, case, run = theorem(id), example(id), flow_of_example(id)
     said = one.predict(case)
-    last = run.moments[-1].log_loss / np.log(10)
+    last = run.path[-1].log_loss / np.log(10)
     seen = [one.residual(said, case, up_to(run, depth)) for depth in (-1, -30, last)]
     assert seen[0] > seen[1] > seen[2] or seen[0] <= ZERO, seen
 
@@ -168,23 +168,27 @@ def test_its_errata_are_shown_by_a_computation(id):
 
 def changed(run, change):
     """The run with every network changed."""
-    moments = tuple(Moment(m.time, m.log_loss, change(m.network)) for m in run.moments)
+    moments = tuple(PathPoint(m.time, m.log_loss, change(m.network)) for m in run.path)
     limit = None if run.limit is None else change(run.limit)
-    return Run(moments, limit, run.outcome, run.members, run.events)
+    return Observation(moments, limit, run.outcome, run.members, run.events)
 
 
 def _reordered(start, order):
-    return None if start is None else Network(start.W[order], start.a[order])
+    return None if start is None else replace(start, W=start.W[order], a=start.a[order])
+
+
+def _tripled(network, both):
+    return replace(network, W=3 * network.W, a=3 * network.a if both else network.a)
 
 
 def _disturbed(network, rng):
     """Every neuron turned by an angle of its own, of the order of one."""
     sizes = np.linalg.norm(network.W, axis=1, keepdims=True)
     noise = rng.normal(size=network.W.shape)
-    return Network(network.W + sizes * noise, network.a)
+    return replace(network, W=network.W + sizes * noise)
 
 
 def _nudged(network, rng):
     """The same, by a little."""
     sizes = np.linalg.norm(network.W, axis=1, keepdims=True)
-    return Network(network.W + 0.01 * sizes * rng.normal(size=network.W.shape), network.a)
+    return replace(network, W=network.W + 0.01 * sizes * rng.normal(size=network.W.shape))

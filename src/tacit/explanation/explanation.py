@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.explanation.predictions import case_of, chosen, judge_all
 from tacit.flow import Limit
 from tacit.flow.ending import Progress
 from tacit.flow.limits import find_each, worst
 from tacit.geometry import Geometry, check
-from tacit.theorems import Run, Verdict
+from tacit.theorems import Observation, Verdict
 from tacit.values import Dataset, Setting
 
 
@@ -66,11 +66,11 @@ def explain(
     found, interrupted = find_each(setting, data, seed, log10_loss, seconds, progress)
     parts = []
     for one, name in zip(found, data.classes or ("",), strict=False):
-        verdicts = judge_all(asked, case_of(setting, one.data, seed), run_of(one))
+        verdicts = judge_all(asked, case_of(setting, one.data, seed), observe(one))
         parts.append(Part(name, one, verdicts))
     whole: tuple[Verdict, ...] = ()
     if not data.binary:
-        runs = Run((), members=tuple(run_of(one) for one in found))
+        runs = Observation((), members=tuple(observe(one) for one in found))
         about = [one for one in asked if one.several_classes]
         whole = judge_all(about, case_of(setting, data, seed), runs)
     return Explanation(

@@ -1,4 +1,4 @@
-"""What the flow did, in the words of theorems."""
+"""What the flow did, as theorems are shown it."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from bisect import bisect_left
 import numpy as np
 
 from tacit.flow import Limit
-from tacit.theorems import Moment, Network, Run
+from tacit.theorems import Observation, PathPoint
+from tacit.values import Network
 
 
-def run_of(found: Limit) -> Run:
-    """A limit and its path as a run."""
-    alpha = found.setting.alpha
-    moments = tuple(
-        Moment(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a, alpha))
-        for moment in found.path.moments
+def observe(limit: Limit) -> Observation:
+    """A limit and the path to it, as an observation."""
+    alpha = limit.setting.alpha
+    path = tuple(
+        PathPoint(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a, alpha))
+        for moment in limit.path.moments
     )
-    times = [moment.s for moment in found.path.moments]
+    times = [moment.s for moment in limit.path.moments]
     events = tuple(
-        (moments[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
-        for event in found.path.events
+        (path[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
+        for event in limit.path.events
     )
-    limit = None
-    if found.W is not None and found.a is not None:
-        limit = Network(found.W, found.a, alpha)
-    return Run(moments, limit, found.outcome, events=events)
+    end = None
+    if limit.W is not None and limit.a is not None:
+        end = Network(limit.W, limit.a, alpha)
+    return Observation(path, end, limit.outcome, events=events)
 
 
-def up_to(run: Run, log10_loss: float) -> Run:
+def up_to(run: Observation, log10_loss: float) -> Observation:
     """The run as if it had ended when the loss was that large; its limit is not known then."""
-    early = [m for m in run.moments if m.log_loss >= log10_loss * np.log(10)]
-    return Run(tuple(early or run.moments[:1]), None, run.outcome, events=run.events)
+    early = [m for m in run.path if m.log_loss >= log10_loss * np.log(10)]
+    return Observation(tuple(early or run.path[:1]), None, run.outcome, events=run.events)

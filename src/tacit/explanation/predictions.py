@@ -7,8 +7,17 @@ from dataclasses import dataclass, replace
 
 from tacit.flow.ending import drawn
 from tacit.models import ConvMaxPool, TwoLayer
-from tacit.theorems import Case, Network, Run, Theorem, Verdict, judge, theorem, theorems
-from tacit.values import BadInput, Dataset, Setting
+from tacit.theorems import (
+    Case,
+    Observation,
+    Theorem,
+    Verdict,
+    VerdictStatus,
+    judge,
+    theorem,
+    theorems,
+)
+from tacit.values import BadInput, Dataset, Network, Setting
 from tacit.values.text import near_miss
 
 
@@ -57,12 +66,14 @@ def chosen(only: Sequence[str]) -> list[Theorem]:
     return found or list(known.values())
 
 
-def judge_all(asked: Sequence[Theorem], case: Case, run: Run | None = None) -> tuple[Verdict, ...]:
+def judge_all(
+    asked: Sequence[Theorem], case: Case, run: Observation | None = None
+) -> tuple[Verdict, ...]:
     """The verdict of every theorem; one that cannot be evaluated says so."""
     return tuple(_careful(one, case, run) for one in asked)
 
 
-def _careful(one: Theorem, case: Case, run: Run | None) -> Verdict:
+def _careful(one: Theorem, case: Case, run: Observation | None) -> Verdict:
     try:
         return judge(one, case, run)
     except Exception as reason:  # of whatever a theorem of another package may raise
@@ -70,4 +81,4 @@ def _careful(one: Theorem, case: Case, run: Run | None) -> Verdict:
             return _careful(one, replace(case, start=None), run)  # they are no neurons to it
         kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
         words = f"It cannot be evaluated here ({kind}{reason})."
-    return Verdict(one, (), None, "open", None, " ".join(words.split()))
+    return Verdict(one, (), None, VerdictStatus.OPEN, None, " ".join(words.split()))

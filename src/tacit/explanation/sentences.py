@@ -7,14 +7,18 @@ import numpy as np
 from tacit.explanation.explanation import Explanation, Part
 from tacit.flow import Limit
 from tacit.geometry import Geometry, predicates
-from tacit.theorems import Verdict
+from tacit.theorems import Verdict, VerdictStatus
 from tacit.values import Check
 from tacit.values.text import count
 
-ORDER = ("refuted", "confirmed", "differs", "agrees", "open", "not applicable")
-"""Of verdicts, the most telling first."""
-WORDS = {"agrees": "agree", "differs": "differ", "not applicable": "do not apply"}
-"""Of several verdicts; the others are as they are."""
+PLURALS = {
+    VerdictStatus.AGREES: "agree",
+    VerdictStatus.DIFFERS: "differ",
+    VerdictStatus.NOT_APPLICABLE: "do not apply",
+}
+"""What several theorems do; the other statuses are as they are."""
+KEPT = (VerdictStatus.CONFIRMED, VerdictStatus.AGREES)
+"""The run did what the theorem says."""
 NEAR = 0.3
 """Hypotheses about the data that fail by no more than this just fail."""
 
@@ -68,21 +72,21 @@ def of_the_run(limit: Limit) -> str:
 def of_the_theorems(part: Part) -> str:
     """How many have which verdict."""
     numbers = counts(part.verdicts)
-    words = [f"{n} {WORDS.get(status, status)}" for status, n in numbers.items()]
+    words = [f"{n} {PLURALS.get(status, status)}" for status, n in numbers.items()]
     return f"Of {len(part.verdicts)} theorems {', '.join(words)}."
 
 
-def counts(verdicts: tuple[Verdict, ...]) -> dict[str, int]:
+def counts(verdicts: tuple[Verdict, ...]) -> dict[VerdictStatus, int]:
     """How many have which verdict, the most telling first."""
     statuses = [verdict.status for verdict in verdicts]
-    return {status: statuses.count(status) for status in ORDER if status in statuses}
+    return {status: statuses.count(status) for status in VerdictStatus if status in statuses}
 
 
 def telling(verdicts: tuple[Verdict, ...], most: int) -> list[Verdict]:
     """What a person should see first: everything refuted or different, then theorems."""
-    loud = [v for v in verdicts if v.status in ("refuted", "differs")]
-    kept = [v for v in verdicts if v.status in ("confirmed", "agrees") and _is_theorem(v)]
-    kept.sort(key=lambda v: (ORDER.index(v.status), v.theorem.needs == "data"))
+    loud = [v for v in verdicts if v.status in (VerdictStatus.REFUTED, VerdictStatus.DIFFERS)]
+    kept = [v for v in verdicts if v.status in KEPT and _is_theorem(v)]
+    kept.sort(key=lambda v: (KEPT.index(v.status), v.theorem.needs == "data"))
     return loud + kept[: max(most - len(loud), 0)]
 
 

@@ -1,38 +1,32 @@
 """Published theorems as objects: hypotheses with slack, predictions, residuals.
 
-Each paper has a folder; a new theorem is a class there, listed in the folder's `THEOREMS`.
+Each paper has a folder; a new theorem is a class in its `statements`, listed in `THEOREMS` there.
 """
 
-from tacit.theorems import shared_hypotheses as common
-from tacit.theorems.judgement import Verdict, applies, judge
+from tacit.theorems import hypotheses
+from tacit.theorems.case import Case
+from tacit.theorems.errata import Erratum, Evidence
+from tacit.theorems.judgement import Verdict, VerdictStatus, applies, judge
+from tacit.theorems.observation import Observation, PathPoint
 from tacit.theorems.registry import theorem, theorems
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Moment,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check
+from tacit.theorems.statement import Prediction, Source, Theorem
+from tacit.values import Check, Network
 
 __all__ = [
     "Case",
     "Check",
     "Erratum",
     "Evidence",
-    "Moment",
     "Network",
+    "Observation",
+    "PathPoint",
     "Prediction",
-    "Run",
     "Source",
     "Theorem",
     "Verdict",
+    "VerdictStatus",
     "applies",
-    "common",
+    "hypotheses",
     "judge",
     "theorem",
     "theorems",

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from tacit.geometry.predicate import EPS
-from tacit.theorems.theorem import Case, Prediction, Run, Theorem
-from tacit.values import Check
+from tacit.theorems.case import Case
+from tacit.theorems.observation import Observation
+from tacit.theorems.statement import Prediction, Theorem
+from tacit.values import Check, Status
 
-Status = Literal["confirmed", "refuted", "agrees", "differs", "open", "not applicable"]
-MOST_SPREAD, MOST_ENTRIES = 1e5, 10**6
-"""Beyond that, rounding may be what breaks a promise; and up to so many entries of the data its
-directions are looked at."""
+MOST_SPREAD = 1e5
+"""Where sizes or directions of the points differ by more, rounding may be what breaks a promise."""
+MOST_ENTRIES = 10**6
+"""The directions of data with more entries are not looked at: an SVD would take too long."""
 MOST_REASONS = 2
 """Failing hypotheses that a sentence names."""
+
+
+class VerdictStatus(Status):
+    """What became of a theorem on one case, the most telling first."""
+
+    REFUTED = "refuted", "Every hypothesis holds, and the run breaks the promise."
+    CONFIRMED = (
+        "confirmed",
+        "Every hypothesis holds, and the run keeps the promise up to the tolerance.",
+    )
+    DIFFERS = "differs", "The run breaks the promise, but a hypothesis is undecided."
+    AGREES = "agrees", "The run keeps the promise, but a hypothesis is undecided."
+    OPEN = "open", "The theorem may apply, but this run cannot tell."
+    NOT_APPLICABLE = "not applicable", "A hypothesis fails, so nothing is promised."
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,50 +43,66 @@ class Verdict:
     hypotheses: tuple[Check, ...]
     prediction: Prediction | None
     """None when a hypothesis fails."""
-    status: Status
-    """`agrees` and `differs` stand for `confirmed` and `refuted` where a hypothesis is undecided;
-    `open` when there is no run that could tell."""
+    status: VerdictStatus
     residual: float | None
     words: str
     """One sentence."""
 
     @property
     def applies(self) -> bool | None:
-        """None also when no hypothesis could be evaluated."""
+        """Whether every hypothesis holds; None also when none could be evaluated."""
         return applies(self.hypotheses) if self.hypotheses else None
 
 
 def applies(hypotheses: tuple[Check, ...]) -> bool | None:
-    """True, False, or None: it cannot be decided."""
+    """Whether every hypothesis holds; None where none fails and some are undecided."""
     if any(check.holds is False for check in hypotheses):
         return False
     return None if any(check.holds is None for check in hypotheses) else True
 
 
-def judge(theorem: Theorem, case: Case, run: Run | None = None) -> Verdict:
-    """Hypotheses and prediction; with a run also whether it keeps the prediction."""
+def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdict:
+    """Judge a theorem on a case.
+
+    Parameters
+    ----------
+    theorem : Theorem
+        The statement.
+    case : Case
+        Data, setting and, where known, initial weights.
+    run : Observation, optional
+        What training did; without it only theorems about the data alone can be confirmed.
+
+    Returns
+    -------
+    Verdict
+        The hypotheses, the prediction, and whether the run keeps it.
+    """
     checks = theorem.hypotheses(case, run)
     fit = applies(checks)
     if fit is False:
-        return Verdict(theorem, checks, None, "not applicable", None, _why_not(checks))
+        status, words = VerdictStatus.NOT_APPLICABLE, _why_not(checks)
+        return Verdict(theorem, checks, None, status, None, words)
     prediction = theorem.predict(case)
     if not _can_tell(theorem, run):
-        return Verdict(theorem, checks, prediction, "open", None, _open(theorem, checks, run))
+        words = _what_is_missing(theorem, checks, run)
+        return Verdict(theorem, checks, prediction, VerdictStatus.OPEN, None, words)
     residual = theorem.residual(prediction, case, run)
     if residual is None or math.isnan(residual):
         words = "This run cannot tell whether the conclusion holds."
         if theorem.needs == "data":
             words = "Whether the conclusion holds could not be computed here."
-        return Verdict(theorem, checks, prediction, "open", None, words + _undecided(checks))
+        words += _undecided(checks)
+        return Verdict(theorem, checks, prediction, VerdictStatus.OPEN, None, words)
     kept = residual <= theorem.tolerance
-    status: Status = "agrees" if kept else "differs"
+    status = VerdictStatus.AGREES if kept else VerdictStatus.DIFFERS
     words = theorem.verdict(residual, prediction, run)
     if fit and kept:
-        status = "confirmed"
+        status = VerdictStatus.CONFIRMED
     elif fit and (spread := _spread(case)) > MOST_SPREAD:
         words += f" Sizes or directions of the points differ by {spread:.0e}: it may be rounding."
     elif fit:
-        status = "refuted"
+        status = VerdictStatus.REFUTED
     return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
 
 
@@ -89,7 +120,8 @@ def _spread(case: Case) -> float:
     return spread
 
 
-def _can_tell(theorem: Theorem, run: Run | None) -> bool:
+def _can_tell(theorem: Theorem, run: Observation | None) -> bool:
+    """Whether the run is of the kind that the theorem needs."""
     if theorem.needs == "data":
         return True
     if run is None:
@@ -98,10 +130,10 @@ def _can_tell(theorem: Theorem, run: Run | None) -> bool:
         return len(run.members) > 0
     if theorem.needs == "descent":
         return run.outcome == "done"
-    return bool(run.moments or run.members) and run.outcome != "done"
+    return bool(run.path or run.members) and run.outcome != "done"
 
 
-def _open(theorem: Theorem, checks: tuple[Check, ...], run: Run | None) -> str:
+def _what_is_missing(theorem: Theorem, checks: tuple[Check, ...], run: Observation | None) -> str:
     unknown = [check for check in checks if check.holds is None]
     if unknown and run is None:
         names = ", ".join(check.name for check in unknown)

@@ -149,7 +149,7 @@ def test_the_command_makes_the_same_data_and_is_understood(found: Explanation, h
     called, bound, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
     assert called.__name__ == "explain"
     network = bound.arguments["network"]
-    assert network.width == BOTH.width and network.init == BOTH.init
+    assert network.width == BOTH.width and network.init == str(BOTH.init)
 
 
 @pytest.mark.parametrize("text", ["xor", "hinted", "linear:n=5,d=3,margin=0.2", "xord"])

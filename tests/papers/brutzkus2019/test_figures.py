@@ -14,7 +14,7 @@ from tacit.papers.brutzkus2019.figures.xord_runs import train_xord
 from tacit.papers.brutzkus2019.statements.descent import descend
 from tacit.papers.brutzkus2019.statements.kinds import DIVERSE, DIVERSE_LABELS
 from tacit.papers.brutzkus2019.statements.small import decoyed
-from tacit.theorems.theorem import Network
+from tacit.theorems import Network
 from tacit.values import BadInput
 
 

@@ -31,7 +31,7 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     outputs_by_kind,
 )
 from tacit.papers.brutzkus2019.statements.small import unexplored
-from tacit.theorems import Moment, Network, Run, judge, theorem
+from tacit.theorems import Network, Observation, PathPoint, judge, theorem
 from tacit.training import train
 from tacit.values import Dataset
 
@@ -50,7 +50,7 @@ def failing(number, case, run=None):
 
 def run_of(path, every=1):
     chosen = sorted({*range(0, len(path), every), len(path) - 1})
-    return Run(tuple(Moment(t, 0.0, path[t]) for t in chosen), outcome="done")
+    return Observation(tuple(PathPoint(t, 0.0, path[t]) for t in chosen), outcome="done")
 
 
 def xor_run(case, steps=5000, every=1):
@@ -71,7 +71,7 @@ def wide_xord(seed):
 
 def trained(case, epochs, seeds):
     """An ensemble by tacit's own descent: starts as it draws them, ends as it leaves them."""
-    model = parse_model(case.setting.model, train=case.setting.train)
+    model = case.setting.model
     made = train(case.data, case.setting, epochs=epochs, seeds=seeds, record=1)
     pairs = []
     for i, seed in enumerate(seeds):
@@ -245,7 +245,7 @@ def test_xor_from_the_worst_start_that_is_allowed(c):
 
 
 def test_the_printed_time_is_missed_and_the_corrected_one_scales_right():
-    taken = {c: len(xor_run(xor_case(50, c, 5)).moments) - 1 for c in (0.1, 0.01, 0.001)}
+    taken = {c: len(xor_run(xor_case(50, c, 5)).path) - 1 for c in (0.1, 0.01, 0.001)}
     assert taken[0.01] > 100 > 23 > 16 * math.sqrt(50) / (math.sqrt(50) - 2)
     slope = np.polyfit(np.log(list(taken)), np.log(list(taken.values())), 1)[0]
     assert slope == pytest.approx(-1, abs=0.05)  # T ~ 1/c_η
@@ -255,11 +255,11 @@ def test_the_printed_time_is_missed_and_the_corrected_one_scales_right():
 def test_xor_counts_iterations_before_t():
     """A network that is one iteration ahead, as the printed count would have it, is a step off."""
     case = xor_case(30, 0.05, 2)
-    first, *later = xor_run(case).moments
-    ahead = [Moment(m.time - 1, m.log_loss, m.network) for m in later[1:]]
+    first, *later = xor_run(case).path
+    ahead = [PathPoint(m.time - 1, m.log_loss, m.network) for m in later[1:]]
     one, said = the("lemma3.2"), the("lemma3.2").predict(case)
-    assert one.residual(said, case, Run((first, *later), outcome="done")) < 1e-10
-    off = one.residual(said, case, Run((first, *ahead), outcome="done"))
+    assert one.residual(said, case, Observation((first, *later), outcome="done")) < 1e-10
+    off = one.residual(said, case, Observation((first, *ahead), outcome="done"))
     assert off == pytest.approx(1, abs=1e-9)
 
 
@@ -268,14 +268,16 @@ def test_xor_runs_that_break_the_promise_are_refuted():
     run = xor_run(case)
     one = the("thm3.3")
     said = one.predict(case)
-    slow = Run(tuple(Moment(100 * m.time, 0.0, m.network) for m in run.moments), outcome="done")
+    slow = Observation(
+        tuple(PathPoint(100 * m.time, 0.0, m.network) for m in run.path), outcome="done"
+    )
     assert one.residual(said, case, slow) > 1  # 1300 iterations where 440 are allowed
-    assert one.residual(said, case, Run(run.moments[:5], outcome="done")) is None  # too early
-    stuck = Run((*run.moments[:5], Moment(500, 0.0, run.moments[4].network)), outcome="done")
+    assert one.residual(said, case, Observation(run.path[:5], outcome="done")) is None  # too early
+    stuck = Observation((*run.path[:5], PathPoint(500, 0.0, run.path[4].network)), outcome="done")
     assert judge(one, case, stuck).status == "refuted"
     W = 1.1 * run.end.W
     W[0] = 1e-3 * PATTERNS[1]  # too small to matter for the loss, but it looks aside
-    turned = Run((run.moments[0], Moment(13, 0.0, Network(W, run.end.a))), outcome="done")
+    turned = Observation((run.path[0], PathPoint(13, 0.0, Network(W, run.end.a))), outcome="done")
     assert judge(one, case, turned).residual == pytest.approx(np.pi / 2 / said.values["angle"] - 1)
 
 
@@ -294,7 +296,9 @@ def test_xor_runs_that_break_the_promise_are_refuted():
 )
 def test_xor_needs_its_setting(change, name):
     case = xor_case(25, 0.1, 0)
-    case = replace(case, setting=replace(case.setting, **change))
+    alpha = 0.1 if name == "relu" else 0.0
+    setting, start = replace(case.setting, **change), replace(case.start, alpha=alpha)
+    case = replace(case, setting=setting, start=start)
     for number in ("lemma3.2", "thm3.3"):
         assert failing(number, case) == [name]
 
@@ -343,10 +347,14 @@ def test_an_ensemble_that_learns_xor_too_often_refutes():
     one = the("thm3.4")
     ideal = one.ideal(one.predict(case), case)
     good, bad = ideal.members[-1], ideal.members[0]
-    assert judge(one, case, Run((), members=(bad,) * 70 + (good,) * 30)).status == "confirmed"
-    assert judge(one, case, Run((), members=(bad,) * 600 + (good,) * 400)).status == "refuted"
-    saved = Run((bad.moments[0], good.moments[-1]), outcome="done")
-    assert judge(one, case, Run((), members=(bad,) * 99 + (saved,))).status == "refuted"
+    assert (
+        judge(one, case, Observation((), members=(bad,) * 70 + (good,) * 30)).status == "confirmed"
+    )
+    assert (
+        judge(one, case, Observation((), members=(bad,) * 600 + (good,) * 400)).status == "refuted"
+    )
+    saved = Observation((bad.path[0], good.path[-1]), outcome="done")
+    assert judge(one, case, Observation((), members=(bad,) * 99 + (saved,))).status == "refuted"
 
 
 @pytest.mark.parametrize("gamma", [1.0, 8.0])
@@ -373,10 +381,14 @@ def test_decoyed_networks_are_counted_right():
     case = one.example()
     ideal = one.ideal(one.predict(case), case)
     poor, rich = ideal.members[0], ideal.members[-1]
-    assert judge(one, case, Run((), members=(poor,) * 40 + (rich,) * 20)).status == "confirmed"
-    assert judge(one, case, Run((), members=(poor,) * 60 + (rich,) * 60)).status == "refuted"
-    unfinished = Run((poor.moments[0],) * 2, outcome="done")
-    assert judge(one, case, Run((), members=(unfinished,) * 20)).status == "refuted"
+    assert (
+        judge(one, case, Observation((), members=(poor,) * 40 + (rich,) * 20)).status == "confirmed"
+    )
+    assert (
+        judge(one, case, Observation((), members=(poor,) * 60 + (rich,) * 60)).status == "refuted"
+    )
+    unfinished = Observation((poor.path[0],) * 2, outcome="done")
+    assert judge(one, case, Observation((), members=(unfinished,) * 20)).status == "refuted"
 
 
 # Wide networks on XORD
@@ -430,10 +442,12 @@ def test_a_start_that_does_not_explore_learns_something_else():
 def test_xord_runs_that_break_the_promise_have_residuals():
     case, run = wide_xord(21)
     one, said = the("thm6.3"), the("thm6.3").predict(case)
-    assert one.residual(said, case, Run(run.moments[:100], outcome="done")) is None
-    slow = Run(tuple(Moment(50 * m.time, 0.0, m.network) for m in run.moments), outcome="done")
+    assert one.residual(said, case, Observation(run.path[:100], outcome="done")) is None
+    slow = Observation(
+        tuple(PathPoint(50 * m.time, 0.0, m.network) for m in run.path), outcome="done"
+    )
     assert one.residual(said, case, slow) > 0.5
-    missing = Run(run.moments[::2], outcome="done")
+    missing = Observation(run.path[::2], outcome="done")
     assert the("lemma6.2").residual(the("lemma6.2").predict(case), case, missing) is None
 
 

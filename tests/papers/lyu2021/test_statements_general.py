@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from tacit.certificates import certify, optimum, two_layer_kkt
 from tacit.data import load
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.flow import find
 from tacit.geometry import check
 from tacit.numerics.class_margin import class_margin
@@ -37,16 +37,16 @@ def setting(activation="leaky:0.5", width=4, init="balanced:1e-3", **more):
 
 def flow_of(case, seed=0):
     if case.start is None:
-        return run_of(find(case.setting, case.data, seed))
-    return run_of(find(case.setting, case.data, start=case.start))
+        return observe(find(case.setting, case.data, seed))
+    return observe(find(case.setting, case.data, start=case.start))
 
 
 def holds(theorem_id, case, name, run=None):
     return next(c for c in theorem(theorem_id).hypotheses(case, run) if c.name == name)
 
 
-def ended_at(W, a):
-    return ended(Network(W, a))
+def ended_at(case, W, a):
+    return ended(Network(W, a, case.alpha))
 
 
 # Lemma B.9
@@ -64,7 +64,7 @@ def test_optimal_networks_are_balanced_and_others_no_kkt_points():
     assert not skewed.holds(1e-2)
     assert (
         theorem("lyu2021:lemmaB.9").residual(
-            theorem("lyu2021:lemmaB.9").predict(case), case, ended_at(2 * best.W, best.a / 2)
+            theorem("lyu2021:lemmaB.9").predict(case), case, ended_at(case, 2 * best.W, best.a / 2)
         )
         > 0.5
     )
@@ -72,7 +72,7 @@ def test_optimal_networks_are_balanced_and_others_no_kkt_points():
 
 def test_a_network_that_is_no_kkt_point_is_not_spoken_of():
     case = theorem("lyu2021:lemmaB.9").example()
-    run = ended_at(np.eye(2), np.array([1.0, -1.0]))
+    run = ended_at(case, np.eye(2), np.array([1.0, -1.0]))
     assert holds("lyu2021:lemmaB.9", case, "kkt_direction", run).holds is False
 
 
@@ -91,7 +91,7 @@ def test_the_best_separator_for_a_neuron_is_found(rng):
     data = load("linear:n=10,d=2,margin=0.3,seed=1")
     case, Z = Case(data, setting()), data.y[:, None] * data.X
     W, a = rng.normal(size=(12, 2)), rng.normal(size=12) * 1.5
-    for k, start in enumerate(head_starts(Network(W, a), case)):
+    for k, start in enumerate(head_starts(Network(W, a, case.alpha), case)):
         best = best_separator_by_sampling(np.sign(a[k]) * W[k], Z, rng)
         want = best**2 - max(W[k] @ W[k] - a[k] ** 2, 0)
         if best <= 0:
@@ -105,7 +105,7 @@ def test_one_neuron_with_a_head_start_is_enough(seed):
     """Unseen data, unbalanced neurons of any kind."""
     rng = np.random.default_rng(seed)
     data = load(f"linear:n=12,d=3,margin=0.3,seed={seed}")
-    start = Network(0.3 * rng.normal(size=(4, 3)), 0.3 * rng.normal(size=4))
+    start = Network(0.3 * rng.normal(size=(4, 3)), 0.3 * rng.normal(size=4), 0.5)
     case = Case(data, setting(init=None), start)
     verdict = judge(theorem("lyu2021:thmB.19"), case, flow_of(case))
     assert verdict.status in ("confirmed", "not applicable")
@@ -118,10 +118,10 @@ def test_an_output_weight_that_is_too_small_is_no_head_start():
     along = case.view.separator.direction
     w = along + 3 * np.linalg.svd(along[None])[2][1]  # far outside the cone of separators
     threshold = math.sqrt(
-        w @ w - head_starts(Network(w[None], np.array([9.0])), case)[0] * (w @ w + 81)
+        w @ w - head_starts(Network(w[None], np.array([9.0]), case.alpha), case)[0] * (w @ w + 81)
     )
     for factor, good in ((1.01, True), (0.99, False)):
-        start = Network(w[None], np.array([factor * threshold]))
+        start = Network(w[None], np.array([factor * threshold]), case.alpha)
         found = holds("lyu2021:thmB.19", dataclasses.replace(case, start=start), "head_start")
         assert found.holds is good
 
@@ -151,10 +151,10 @@ def test_the_distance_from_pure_growth_has_slope_three():
     one, points = theorem("lyu2021:thmE.4"), []
     case = one.example()
     for factor in (1.0, 0.5, 0.2):
-        start = Network(factor * case.start.W, factor * case.start.a)
+        start = Network(factor * case.start.W, factor * case.start.a, case.alpha)
         case_here = dataclasses.replace(case, start=start)
         said = one.predict(case_here).values
-        for moment in flow_of(case_here).moments:
+        for moment in flow_of(case_here).path:
             if not -math.inf < moment.time <= math.log(said["until"] / case.data.n):
                 continue
             growth = math.exp(said["rate"] * case.data.n * math.exp(moment.time))
@@ -170,7 +170,7 @@ def test_well_aligned_neurons_on_data_that_is_not_symmetric():
     data = Dataset(data.X / np.linalg.norm(data.X, axis=1).max(), data.y)
     mu = np.where(data.y == 1, 1.0, 0.5) * data.y @ data.X  # ∇G in the interior of C
     w = 1e-4 * mu / np.linalg.norm(mu)
-    case = Case(data, setting(width=1, init=None), Network(w[None], np.array([1e-4])))
+    case = Case(data, setting(width=1, init=None), Network(w[None], np.array([1e-4]), 0.5))
     verdict = judge(theorem("lyu2021:thmE.4"), case, flow_of(case))
     assert verdict.status == "confirmed", verdict.words
 
@@ -195,7 +195,7 @@ def test_two_neurons_end_in_one_of_three_ways(seed):
     rng = np.random.default_rng(seed)
     data = load(f"symmetric:n=8,d=2,margin=0.2,seed={seed}")
     W = rng.normal(size=(2, 2))
-    start = Network(W, np.array([1.1, -1.5]) * np.linalg.norm(W, axis=1))
+    start = Network(W, np.array([1.1, -1.5]) * np.linalg.norm(W, axis=1), 0.5)
     case = Case(data, setting(width=2, init=None), start)
     verdict = judge(theorem("lyu2021:lemmaF.3"), case, flow_of(case))
     assert verdict.status == "confirmed", verdict.words
@@ -272,7 +272,9 @@ def test_one_neuron_ends_along_w_plus(seed, alpha):
     case = Case(data, setting(f"leaky:{alpha}", width=1, init=None))
     w = rng.normal(size=3)
     w *= np.sign(w @ case.view.separator.direction)
-    case = dataclasses.replace(case, start=Network(w[None], np.array([np.linalg.norm(w)])))
+    case = dataclasses.replace(
+        case, start=Network(w[None], np.array([np.linalg.norm(w)]), case.alpha)
+    )
     verdict = judge(theorem("lyu2021:thmG.9"), case, flow_of(case))
     assert verdict.status == "confirmed", verdict.words
     assert margin(flow_of(case).end, case) == pytest.approx(
@@ -370,7 +372,7 @@ def test_dead_neurons_are_counted():
     said = theorem("lyu2021:thmH.2").predict(case)
     end = theorem("lyu2021:thmH.2").ideal(said, case).end
     W, a = end.W, end.a
-    run = ended_at(np.vstack([W, -1e-12 * W[:1]]), np.append(a, 1e-12))
+    run = ended_at(case, np.vstack([W, -1e-12 * W[:1]]), np.append(a, 1e-12))
     verdict = judge(theorem("lyu2021:thmH.2"), case, run)
     assert verdict.status == "confirmed"
     assert verdict.words.startswith("12 of 13 neurons end within")
@@ -387,7 +389,7 @@ def test_a_neuron_that_is_turned_is_noticed_in_proportion():
         turned = W.copy()
         size = np.linalg.norm(W[0])
         turned[0] = math.cos(angle) * W[0] + math.sin(angle) * size * across
-        run = ended_at(turned, a)
+        run = ended_at(case, turned, a)
         found.append(
             [
                 theorem(id).residual(said, case, run) / angle
@@ -464,7 +466,7 @@ def test_it_knows_its_points_in_any_order_and_no_others(rng):
 def test_the_flow_is_monotone_even_from_unbalanced_starts(seed):
     rng = np.random.default_rng(seed)
     data = load(f"orthogonal:n=10,d=3,seed={seed}")
-    start = Network(rng.normal(size=(5, 3)), 0.1 * rng.normal(size=5))
+    start = Network(rng.normal(size=(5, 3)), 0.1 * rng.normal(size=5), 0.5)
     case = Case(data, setting(init=None, width=5), start)
     verdict = judge(theorem("lyu2021:lemmaI.2.1"), case, flow_of(case))
     assert verdict.status == "confirmed", (verdict.residual, verdict.words)
@@ -474,7 +476,7 @@ def test_on_other_data_neurons_turn_back():
     data = load("linear:n=16,d=2,margin=0.05,seed=2")
     case = Case(data, setting(width=6, init="balanced:1e-2"))
     assert holds("lyu2021:lemmaI.2.1", case, "orthogonally_separable").holds is False
-    run = run_of(find(case.setting, case.data, log10_loss=-2))
+    run = observe(find(case.setting, case.data, log10_loss=-2))
     assert steps_back(run, case).max() > 1e-3
 
 
@@ -496,10 +498,11 @@ def test_no_data_and_no_start_is_too_strange_to_be_judged(number, rng):
         Dataset(np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, -1])),
     ):
         W = rng.normal(size=(2, data.d))
-        some, none = Network(W, np.array([1.0, -1.0])), Network(0 * W, np.zeros(2))
-        for activation, start in itertools.product(("relu", "leaky:0.5"), (None, some, none)):
-            case = Case(data, setting(activation, width=2), start)
-            for run in (None, *(ended_at(net.W, net.a) for net in (some, none))):
+        for alpha, size in itertools.product((0.0, 0.5), (None, 1.0, 0.0)):
+            some, none = (Network(s * W, s * np.array([1.0, -1.0]), alpha) for s in (1.0, 0.0))
+            start = {None: None, 1.0: some, 0.0: none}[size]
+            case = Case(data, setting(f"leaky:{alpha}" if alpha else "relu", width=2), start)
+            for run in (None, ended(some), ended(none)):
                 verdict = judge(theorem(f"lyu2021:{number}"), case, run)
                 slacks = [c.slack for c in verdict.hypotheses if c.slack is not None]
                 assert np.isfinite([*slacks, verdict.residual or 0.0]).all()

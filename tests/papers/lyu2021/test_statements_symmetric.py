@@ -12,13 +12,13 @@ from scipy.optimize import minimize
 
 from tacit import Dataset, Setting, load
 from tacit.certificates import certify
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.flow import find
 from tacit.flow.ending import drawn
 from tacit.numerics.embedding import embedding, integrated
+from tacit.papers.lyu2021.networks import linear_network, one_neuron
 from tacit.papers.lyu2021.statements._outputs import difference, margin
 from tacit.papers.lyu2021.statements._symmetric import (
-    best_pair,
     embed,
     embedding_of,
     separator,
@@ -28,20 +28,20 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetrised,
 )
 from tacit.papers.lyu2021.statements.hinted import enough_K, hints_of
-from tacit.papers.lyu2021.statements.one_neuron import hinted_case, one_neuron
+from tacit.papers.lyu2021.statements.one_neuron import hinted_case
 from tacit.papers.lyu2021.statements.principal import pulls
-from tacit.theorems import Case, Moment, Network, Run, judge, theorem
+from tacit.theorems import Case, Network, Observation, PathPoint, judge, theorem
 
 
-def flow(case: Case) -> Run:
-    return run_of(find(case.setting, case.data, start=case.start))
+def flow(case: Case) -> Observation:
+    return observe(find(case.setting, case.data, start=case.start))
 
 
-def of(number: str, case: Case, run: Run | None = None):
+def of(number: str, case: Case, run: Observation | None = None):
     return judge(theorem(f"lyu2021:{number}"), case, run)
 
 
-def slack(number: str, case: Case, name: str, run: Run | None = None):
+def slack(number: str, case: Case, name: str, run: Observation | None = None):
     checks = theorem(f"lyu2021:{number}").hypotheses(case, run)
     return next(check for check in checks if check.name == name)
 
@@ -54,11 +54,11 @@ def test_functions_are_told_apart() -> None:
     """Also where they differ by a small kink."""
     case = symmetric_case()
     w = separator(case)
-    assert difference(best_pair(w), best_pair(w), case) == 0
-    assert difference(one_neuron(w, 1), best_pair(w), case) > 0.1
-    W = np.vstack([best_pair(w).W, [[0, 1e-3], [0, 1e-3]]])
-    kinked = Network(W, np.array([0.5, -0.5, 1e-3, 1e-3]))
-    assert 1e-7 < difference(kinked, best_pair(w), case) < 1e-4
+    assert difference(linear_network(w, case.alpha), linear_network(w, case.alpha), case) == 0
+    assert difference(one_neuron(w, case.alpha), linear_network(w, case.alpha), case) > 0.1
+    W = np.vstack([linear_network(w, case.alpha).W, [[0, 1e-3], [0, 1e-3]]])
+    kinked = Network(W, np.array([0.5, -0.5, 1e-3, 1e-3]), case.alpha)
+    assert 1e-7 < difference(kinked, linear_network(w, case.alpha), case) < 1e-4
 
 
 # --- symmetric data -------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_theorem_4_2_on_other_data(alpha: float, call: str) -> None:
     case = replace(symmetric_case(call, alpha), start=None)
     verdict = of("thm4.2", case)
     assert verdict.status == "confirmed" and verdict.residual < 1e-7
-    best = best_pair(separator(case))
+    best = linear_network(separator(case), case.alpha)
     assert margin(best, case) == pytest.approx(verdict.prediction.values["margin"], rel=1e-12)
     assert certify(best.W, best.a, case.data.X, case.data.y, alpha).optimality == "certified"
 
@@ -104,7 +104,7 @@ def test_theorem_4_3_says_nothing_where_all_neurons_pull_to_one_side() -> None:
     assert of("thm4.3", case, run).status == "not applicable"
     assert one.residual(one.predict(case), case, run) > 0.1
     w = theorem("lyu2021:lemmaA.4").predict(case).values["w"]
-    assert difference(run.end, one_neuron(w, 1), case) < 1e-8
+    assert difference(run.end, one_neuron(w, case.alpha), case) < 1e-8
 
 
 def test_one_small_entry_of_the_other_sign_makes_a_good_embedding() -> None:
@@ -112,7 +112,7 @@ def test_one_small_entry_of_the_other_sign_makes_a_good_embedding() -> None:
     for entry, holds in ((1e-9, True), (0.0, False), (-1e-9, False)):
         W, a = case.start.W.copy(), case.start.a.copy()
         W[0], a[0] = -entry * W[1], -entry * a[1]
-        check = slack("thm4.3", replace(case, start=Network(W, a)), name)
+        check = slack("thm4.3", replace(case, start=Network(W, a, case.alpha)), name)
         assert check.holds is holds
         assert np.sign(check.slack) == np.sign(entry)
 
@@ -125,7 +125,7 @@ def test_how_small_the_start_must_be_depends_on_the_weaker_sign(weak: float, sta
     mu = mu / np.linalg.norm(mu)
     across = np.array([-mu[1], mu[0]])
     W = 1e-6 * np.array([mu, mu + across, across - weak / 2 * mu])
-    case = replace(case, start=Network(W, 1e-6 * np.array([1, 1, -weak / 2])))
+    case = replace(case, start=Network(W, 1e-6 * np.array([1, 1, -weak / 2]), case.alpha))
     run, one = flow(case), theorem("lyu2021:thm4.3")
     assert slack("thm4.3", case, "good_embedding").holds
     assert of("thm4.3", case, run).status == status
@@ -146,13 +146,13 @@ def test_assumption_4_5_just_missed() -> None:
 
 
 @cache
-def ensemble() -> tuple[Case, Run]:
+def ensemble() -> tuple[Case, Observation]:
     case = replace(symmetric_case("n=4,d=2,seed=3", width=2), start=None)
     runs = []
     for seed in range(16):
-        start = Network(*drawn(case.setting, case.data, seed))
+        start = Network(*drawn(case.setting, case.data, seed), case.alpha)
         runs.append(flow(replace(case, start=start)))
-    return case, Run((), members=tuple(runs))
+    return case, Observation((), members=tuple(runs))
 
 
 def test_corollary_4_4_over_random_starts() -> None:
@@ -170,9 +170,9 @@ def test_corollary_4_4_over_random_starts() -> None:
 def test_corollary_4_4_can_be_refuted() -> None:
     case, run = ensemble()
     bad = [one for one in run.members if not embedding_of(case, one.start).good]
-    verdict = of("cor4.4", case, Run((), members=tuple(bad * 5)))
+    verdict = of("cor4.4", case, Observation((), members=tuple(bad * 5)))
     assert verdict.status == "refuted" and verdict.residual > 0.3
-    assert of("cor4.4", case, Run((), members=())).status == "open"
+    assert of("cor4.4", case, Observation((), members=())).status == "open"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -182,7 +182,7 @@ def test_theorem_5_5_from_anywhere_on_the_right_sides(seed: int) -> None:
     W = rng.normal(size=(2, 3)) * 10.0 ** rng.uniform(-2, 0.5)
     W *= (np.sign(W @ separator(case)) * [1, -1])[:, None]
     a = np.linalg.norm(W, axis=1) * [1, -1]
-    case = replace(case, start=Network(W, a))
+    case = replace(case, start=Network(W, a, case.alpha))
     verdict = of("thm5.5", case, flow(case))
     assert verdict.status == "confirmed" and verdict.residual < 1e-8
 
@@ -194,11 +194,11 @@ def test_theorem_5_5_at_the_edge_of_its_hypotheses() -> None:
     for tilt, holds in ((1e-6, True), (-1e-6, False)):
         W = np.array([across + tilt * w, -w])
         W *= (np.abs(a) / np.linalg.norm(W, axis=1))[:, None]
-        check = slack("thm5.5", replace(case, start=Network(W, a)), "right_sides")
+        check = slack("thm5.5", replace(case, start=Network(W, a, case.alpha)), "right_sides")
         assert check.holds is holds and check.slack == pytest.approx(tilt, rel=1e-3)
-    other = replace(case, start=Network(case.start.W, 1.001 * a))
+    other = replace(case, start=replace(case.start, a=1.001 * a))
     assert slack("thm5.5", other, "balanced").slack == pytest.approx(-0.001, rel=1e-3)
-    other = replace(case, start=Network(case.start.W, np.abs(a)))
+    other = replace(case, start=replace(case.start, a=np.abs(a)))
     assert slack("thm5.5", other, "both_signs").holds is False
 
 
@@ -211,7 +211,7 @@ def test_lemma_5_2_has_slope_3_on_the_run_too() -> None:
     run = flow(case)
     assert of("lemma5.2", case, run).status == "confirmed"
     sizes, errors = [], []
-    for moment in run.moments[1:]:
+    for moment in run.path[1:]:
         grown = known.rate * case.data.n * math.exp(min(moment.time, 9.0))
         r = known.size * math.exp(min(grown, 99.0))
         if 0.01 < r < 0.2:
@@ -230,10 +230,10 @@ def test_lemma_5_2_refutes_the_printed_rate() -> None:
     one, case = theorem("lyu2021:lemma5.2"), symmetric_case()
     said = one.predict(case)
     ideal = one.ideal(said, case)
-    early = [Moment(m.time - math.log(2), m.log_loss, m.network) for m in ideal.moments]
-    early.append(ideal.moments[-1])
+    early = [PathPoint(m.time - math.log(2), m.log_loss, m.network) for m in ideal.path]
+    early.append(ideal.path[-1])
     assert one.residual(said, case, ideal) == 0
-    assert one.residual(said, case, Run(tuple(early))) > 1
+    assert one.residual(said, case, Observation(tuple(early))) > 1
 
 
 def test_the_embedding_does_not_depend_on_the_last_bits_of_the_data() -> None:
@@ -251,17 +251,21 @@ def test_lemma_5_2_needs_room_for_r() -> None:
     known = embedding_of(case, case.start)
     for factor, holds in ((0.999, True), (1.001, False)):
         scale = factor * (math.sqrt(known.rate) / 2) ** 3 / known.size
-        start = Network(scale * case.start.W, scale * case.start.a)
+        start = Network(scale * case.start.W, scale * case.start.a, case.alpha)
         assert slack("lemma5.2", replace(case, start=start), "room_for_r").holds is holds
 
 
 def test_lemma_5_3_the_flows_of_2_and_of_m_neurons_are_the_same() -> None:
     case = theorem("lyu2021:lemma5.3").example()
     said = theorem("lyu2021:lemma5.3").predict(case).values
-    two = replace(case, setting=replace(case.setting, width=2), start=Network(said["W"], said["a"]))
+    two = replace(
+        case,
+        setting=replace(case.setting, width=2),
+        start=Network(said["W"], said["a"], case.alpha),
+    )
     many, few = flow(case), flow(two)
-    assert len(many.moments) == len(few.moments)
-    for one, other in zip(many.moments, few.moments, strict=True):
+    assert len(many.path) == len(few.path)
+    for one, other in zip(many.path, few.path, strict=True):
         assert one.log_loss == pytest.approx(other.log_loss, rel=1e-9)
         wanted = embed(case.start.a, other.network)
         off = Network(one.network.W - wanted.W, one.network.a - wanted.a)
@@ -271,11 +275,11 @@ def test_lemma_5_3_the_flows_of_2_and_of_m_neurons_are_the_same() -> None:
 def test_lemma_5_3_notices_a_neuron_that_leaves() -> None:
     case = theorem("lyu2021:lemma5.3").example()
     run = flow(case)
-    last = run.moments[-1]
+    last = run.path[-1]
     W = last.network.W.copy()
     W[2] *= 1 + 1e-6
-    moments = (*run.moments[:-1], last._replace(network=Network(W, last.network.a)))
-    assert of("lemma5.3", case, replace(run, moments=moments)).status == "refuted"
+    moments = (*run.path[:-1], last._replace(network=replace(last.network, W=W)))
+    assert of("lemma5.3", case, replace(run, path=moments)).status == "refuted"
 
 
 def test_lemma_5_4_errors_shrink_with_the_start() -> None:
@@ -300,35 +304,35 @@ def test_theorem_3_1_on_data_that_is_not_separable_by_a_line(train, activation) 
     setting = Setting(activation=activation, train=train, width=12, init=init, rule="flow")
     case = Case(Dataset(X, np.array([1, 1, -1, -1])), setting)
     assert slack("thm3.1", case, "small_loss").holds is None
-    run = run_of(find(setting, case.data, seed=1))
+    run = observe(find(setting, case.data, seed=1))
     verdict = of("thm3.1", case, run)
     assert verdict.status == "confirmed" and verdict.residual < 1e-8
 
 
 def test_theorem_3_1_at_the_edge_of_its_loss() -> None:
     case = symmetric_case()
-    best = spread(case, best_pair(separator(case)))
+    best = spread(case, linear_network(separator(case), case.alpha))
     X, y = case.data.X, case.data.y
     q = y * (np.maximum(X @ best.W.T, 0.5 * X @ best.W.T) @ best.a)
     edge = minimize(
         lambda s: (np.logaddexp(0, -(s[0] ** 2) * q).sum() - math.log(2)) ** 2, [5.0], tol=1e-14
     ).x[0]
     for factor, holds in ((1.01, True), (0.99, None)):
-        start = Network(factor * edge * best.W, factor * edge * best.a)
+        start = Network(factor * edge * best.W, factor * edge * best.a, case.alpha)
         assert slack("thm3.1", replace(case, start=start), "small_loss").holds is holds
-    stuck = Run((Moment(0.0, 0.0, best), Moment(1.0, -0.1, best)))
+    stuck = Observation((PathPoint(0.0, 0.0, best), PathPoint(1.0, -0.1, best)))
     assert slack("thm3.1", case, "small_loss", stuck).holds is False
 
 
 def test_theorem_5_6_near_and_not_near() -> None:
     one = theorem("lyu2021:thm5.6")
     case = one.example()
-    best = spread(case, best_pair(separator(case)))
+    best = spread(case, linear_network(separator(case), case.alpha))
     rng = np.random.default_rng(3)
     noise = Network(rng.normal(size=best.W.shape), rng.normal(size=best.a.shape))
     for share, holds in ((0.09, True), (0.2, False)):
         step = share / size_of(noise)
-        start = Network(20 * (best.W + step * noise.W), 20 * (best.a + step * noise.a))
+        start = replace(best, W=20 * (best.W + step * noise.W), a=20 * (best.a + step * noise.a))
         near = replace(case, start=start)
         assert slack("thm5.6", near, "near_the_best").holds is holds
         if holds:
@@ -355,7 +359,7 @@ def test_theorem_6_2_on_other_data(alpha: float, call: str) -> None:
 
 def test_without_a_positive_neuron_the_hints_do_not_work() -> None:
     case = hinted_case()
-    one, start = theorem("lyu2021:thm6.2"), Network(case.start.W, -np.abs(case.start.a))
+    one, start = theorem("lyu2021:thm6.2"), replace(case.start, a=-np.abs(case.start.a))
     case = replace(case, start=start)
     run = flow(case)
     assert of("thm6.2", case, run).status == "not applicable"
@@ -373,7 +377,7 @@ def test_the_margin_is_suboptimal_from_enough_K_on(alpha: float) -> None:
         case = replace(hinted_case(), data=data, start=None, _properties={})
         case = replace(case, setting=replace(case.setting, activation=f"leaky:{alpha}"))
         assert slack("thm6.2", case, "large_K").holds is holds
-        net = one_neuron(w, 1)
+        net = one_neuron(w, case.alpha)
         found = certify(net.W, net.a, data.X, data.y, alpha, tolerance=1e-9)
         assert found.optimality == ("suboptimal" if holds else "certified")
 
@@ -404,7 +408,8 @@ def test_theorems_A_7_and_A_10_without_hints(sign: int) -> None:
     data = Dataset(data.X, sign * data.y)
     case = replace(hinted_case(size=1e-9), data=data, _properties={})
     setting = replace(case.setting, activation="leaky:0.3")
-    case = replace(case, setting=setting, start=Network(case.start.W, sign * case.start.a))
+    start = replace(case.start, a=sign * case.start.a, alpha=0.3)
+    case = replace(case, setting=setting, start=start)
     holds, other = ("thmA.7", "thmA.10") if sign > 0 else ("thmA.10", "thmA.7")
     verdict = of(holds, case, flow(case))
     assert verdict.status == "confirmed", verdict.words
@@ -415,7 +420,7 @@ def test_a_start_of_1e_9_is_not_small_where_the_signs_grow_alike() -> None:
     """σ^κ counts, κ = 1 − ‖µ⁻‖/‖µ⁺‖ = 0.0008: negative neurons are still there at the end."""
     X = [[0.73, 0.33], [0.59, -0.08], [0.91, 0.1], [-0.57, -0.27], [-0.67, -0.1], [-1.0, 0.37]]
     W = 1e-9 * np.array([[1.0, 0.5], [-0.5, 1.0], [0.3, -1.0]])
-    start = Network(W, np.linalg.norm(W, axis=1) * [1, -1, 1])
+    start = Network(W, np.linalg.norm(W, axis=1) * [1, -1, 1], 0.8)
     setting = Setting(activation="leaky:0.8", width=3, init="balanced_gaussian:1e-9", rule="flow")
     case = Case(Dataset(np.array(X), np.array([1, 1, 1, -1, -1, -1])), setting, start)
     check = slack("thmA.7", case, "negative_stay_small")
@@ -432,7 +437,7 @@ def test_a_neuron_on_the_ray_shrinks() -> None:
     for sign, holds in ((-1, False), (1, True)):
         W = case.start.W.copy()
         W[0] = sign * np.linalg.norm(W[0]) * ray
-        near = replace(case, start=Network(W, case.start.a))
+        near = replace(case, start=replace(case.start, W=W))
         assert slack("thmA.7", near, "off_the_ray").holds is holds
 
 

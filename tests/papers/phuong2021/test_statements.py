@@ -8,7 +8,7 @@ import pytest
 
 from tacit.certificates import optimum
 from tacit.data import load
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.flow import find
 from tacit.flow.ending import drawn
 from tacit.numerics.class_margin import class_margin
@@ -19,8 +19,8 @@ from tacit.papers.phuong2021.statements.errata import horn, pentagon
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped, initial_network
 from tacit.papers.phuong2021.statements.local import longest, right_side
 from tacit.papers.phuong2021.statements.stays import sure_to_live
-from tacit.theorems import Case, Moment, Network, Run, applies, judge, theorem
-from tacit.theorems.shared_hypotheses import NEEDS_A_RUN
+from tacit.theorems import Case, Network, Observation, PathPoint, applies, judge, theorem
+from tacit.theorems.hypotheses import NEEDS_A_RUN
 from tacit.values import Dataset
 
 FLOW = FLOW
@@ -44,7 +44,7 @@ def flowed(d, seed, width=6, signs="both", n=None):
     if signs != "both":
         start = Network(start.W, np.abs(start.a) * (1 if signs == "+" else -1))
     case = Case(data, replace(FLOW, width=width), start)
-    return case, run_of(find(case.setting, data, start=start))
+    return case, observe(find(case.setting, data, start=start))
 
 
 # Theorem 1 and Corollary 1
@@ -64,7 +64,7 @@ def test_neurons_of_one_sign_fit_one_class_only(signs, label):
     verdict = judge(of("thm1"), case, run)
     assert verdict.status == "confirmed" and "one class only" in verdict.words
     # The path itself is still on its way; what it points to is the limit.
-    on_its_way = of("thm1").residual(verdict.prediction, case, Run(run.moments))
+    on_its_way = of("thm1").residual(verdict.prediction, case, Observation(run.path))
     assert on_its_way > 10 * verdict.residual
     assert judge(of("cor1"), case, run).status == "confirmed"
     w = class_margin(case.data.X, case.data.y, label).w
@@ -97,18 +97,18 @@ def test_wrong_limits_have_a_residual():
         Network(W[:, ::-1], a),
         Network(W, 1.001 * a),
     ):
-        assert one.residual(said, case, Run(run.moments, wrong)) > 1e-4 * share
+        assert one.residual(said, case, Observation(run.path, wrong)) > 1e-4 * share
     mean = np.where(a[:, None] > 0, *(case.data.X[case.data.y == k].mean(axis=0) for k in (1, -1)))
     mean *= (np.abs(a) / np.linalg.norm(mean, axis=1))[:, None]
-    assert one.residual(said, case, Run(run.moments, Network(mean, a))) > one.tolerance
-    assert one.residual(said, case, Run(run.moments, run.limit, "undecided")) is None
+    assert one.residual(said, case, Observation(run.path, Network(mean, a))) > one.tolerance
+    assert one.residual(said, case, Observation(run.path, run.limit, "undecided")) is None
 
 
 def test_a_dead_network_is_not_what_theorem_1_speaks_of():
     start = Network(np.array([[-1e-4, 0.0], [-1e-4, 0.0]]), np.array([1e-4, 1e-4]))
     case = Case(TIGHT, replace(FLOW, width=2), start)
     assert check(of("thm1").hypotheses(case), "some_neuron_lives").note.startswith(NEEDS_A_RUN)
-    run = run_of(find(case.setting, TIGHT, start=start))
+    run = observe(find(case.setting, TIGHT, start=start))
     lives = check(of("thm1").hypotheses(case, run), "some_neuron_lives")
     assert run.outcome == "dead" and lives.holds is False
 
@@ -176,7 +176,7 @@ def test_the_directions_need_no_span():
     data = load("orthogonal:n=40,d=6,seed=3")
     start = initial_network(data, 8)
     case = Case(data, FLOW, start)
-    run = run_of(find(FLOW, data, start=start))
+    run = observe(find(FLOW, data, start=start))
     verdict = judge(of("thm1"), case, run)
     assert verdict.status == "not applicable"
     assert check(verdict.hypotheses, "support_spans").slack < 0
@@ -212,7 +212,9 @@ def test_with_a_polynomial_tail_all_points_have_a_say():
 def ensemble(width, seeds):
     """Short flows: whether a network lives is seen long before its limit."""
     setting = replace(FLOW, width=width)
-    return Run((), members=tuple(run_of(find(setting, TIGHT, s, log10_loss=-2)) for s in seeds))
+    return Observation(
+        (), members=tuple(observe(find(setting, TIGHT, s, log10_loss=-2)) for s in seeds)
+    )
 
 
 @pytest.mark.parametrize("width", [1, 2])
@@ -231,10 +233,10 @@ def test_the_probability_is_reached_exactly_where_nothing_turns_a_neuron(width):
 
 def test_too_many_deaths_refute_the_probability():
     case = Case(TIGHT, replace(FLOW, width=2))
-    members = [Run((), outcome="dead")] * 45 + [Run((), outcome="partial")] * 55
-    verdict = judge(of("prob"), case, Run((), members=tuple(members)))
+    members = [Observation((), outcome="dead")] * 45 + [Observation((), outcome="partial")] * 55
+    verdict = judge(of("prob"), case, Observation((), members=tuple(members)))
     assert verdict.status == "refuted" and "55 of 100" in verdict.words
-    unknown = Run((), members=(Run((), outcome="undecided"),))
+    unknown = Observation((), members=(Observation((), outcome="undecided"),))
     assert judge(of("prob"), case, unknown).status == "open"
 
 
@@ -246,12 +248,12 @@ def test_weights_may_be_too_large_for_lemma_1_and_a_run_says_so():
     seen = {}
     for size in (1e-4, 1e-12):
         smaller = Case(case.data, replace(FLOW, init=f"balanced:{size:g}"))
-        seen[size] = judge(of("lemma1"), smaller, run_of(find(smaller.setting, case.data)))
+        seen[size] = judge(of("lemma1"), smaller, observe(find(smaller.setting, case.data)))
     assert seen[1e-4].status == "differs" and seen[1e-4].residual == 1 / 8
     assert check(seen[1e-4].hypotheses, "turned_in_time").holds is None
     assert seen[1e-12].status == "confirmed"
     outputs = Network(np.array([[3.0, 0.0]]), np.array([3.0]))
-    large = of("lemma1").hypotheses(case, Run((Moment(0.0, 0.0, outputs),)))
+    large = of("lemma1").hypotheses(case, Observation((PathPoint(0.0, 0.0, outputs),)))
     assert check(large, "turned_in_time").holds is False
 
 
@@ -259,11 +261,11 @@ def test_a_neuron_that_lingers_where_its_sign_does_not_rest_has_not_turned():
     """Data and weights have one seed: neuron 2 starts along point 2, and is pushed away from it."""
     data = Dataset(np.random.default_rng(0).normal(size=(5, 2)), np.ones(5))
     setting = replace(FLOW, width=20)
-    verdict = judge(of("lemma1"), Case(data, setting), run_of(find(setting, data)))
+    verdict = judge(of("lemma1"), Case(data, setting), observe(find(setting, data)))
     found = check(verdict.hypotheses, "turned_in_time")
     assert verdict.residual == 1 / 20 and found.holds is None and found.slack < -3
     smaller = replace(setting, init="balanced:1e-12")
-    other = judge(of("lemma1"), Case(data, smaller), run_of(find(smaller, data, seed=1)))
+    other = judge(of("lemma1"), Case(data, smaller), observe(find(smaller, data, seed=1)))
     assert other.status == "confirmed", other.words
 
 
@@ -271,7 +273,7 @@ def test_lemma_1_does_not_speak_of_points_that_cancel():
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.2]])
     data = Dataset(X, np.array([1, 1, -1, 1]))  # x_0 + x_1 = x_2, of other labels
     stuck = Network(1e-3 * np.array([[1.0, 1.0]]), np.array([1e-3]))
-    found = of("lemma1").hypotheses(Case(data, FLOW), Run((Moment(0.0, 0.0, stuck),)))
+    found = of("lemma1").hypotheses(Case(data, FLOW), Observation((PathPoint(0.0, 0.0, stuck),)))
     assert check(found, "almost_all_data").holds is None
     assert check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data").holds
     twice = Dataset(np.vstack([X, 3 * X[:1]]), np.array([1, 1, -1, 1, 1]))
@@ -284,7 +286,7 @@ def test_lemma_1_leaves_open_whether_a_wall_that_draws_nobody_is_reached():
     data = Dataset(np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([1, -1]))  # orthogonal
     found = check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data")
     assert found.holds is None
-    verdict = judge(of("lemma1"), Case(data, FLOW), run_of(find(FLOW, data)))
+    verdict = judge(of("lemma1"), Case(data, FLOW), observe(find(FLOW, data)))
     assert verdict.status != "refuted"
 
 
@@ -295,7 +297,7 @@ def test_lemma_1_tells_no_failure_where_sectors_may_be_missing(rng):
     one = of("lemma1")
     said = one.predict(case)
     assert not said.values["complete"]
-    run = Run((Moment(0.0, 0.0, Network(X[:2], np.array([1.0, -1.0]))),))
+    run = Observation((PathPoint(0.0, 0.0, Network(X[:2], np.array([1.0, -1.0]))),))
     assert one.residual(said, case, run) is None
     assert one.residual(said, case, one.ideal(said, case)) == 0
 
@@ -342,13 +344,13 @@ def test_lemma_3_sees_neurons_leave():
     case = of("lemma3").example()
     one = of("lemma3")
     said = one.predict(case)
-    (first, *_) = one.ideal(said, case).moments
+    (first, *_) = one.ideal(said, case).path
     outside = Network(-first.network.W, first.network.a)
-    left = Run((first, Moment(1.0, 0.0, outside)))
+    left = Observation((first, PathPoint(1.0, 0.0, outside)))
     assert one.residual(said, case, left) > 0.1
-    came = Run((Moment(-1.0, 0.0, outside), first))
+    came = Observation((PathPoint(-1.0, 0.0, outside), first))
     assert one.residual(said, case, came) == 0
-    assert one.residual(said, case, Run((Moment(0.0, 0.0, outside),))) is None
+    assert one.residual(said, case, Observation((PathPoint(0.0, 0.0, outside),))) is None
 
 
 def test_lemma_b1_needs_orthogonal_separability():
@@ -356,7 +358,7 @@ def test_lemma_b1_needs_orthogonal_separability():
     data = Dataset(np.array([[3.0, 0.0], [-0.5, 0.87], [0.0, -1.0]]), np.array([1, 1, -1]))
     start = Network(np.array([[5e-5, 8.7e-5]]), np.array([np.hypot(5e-5, 8.7e-5)]))
     case = Case(data, replace(FLOW, width=1), start)
-    run = run_of(find(case.setting, data, start=start, log10_loss=-3))
+    run = observe(find(case.setting, data, start=start, log10_loss=-3))
     one = of("lemmaB.1")
     assert one.residual(one.predict(case), case, run) > 0.1
     assert judge(one, case, run).status == "not applicable"
@@ -413,7 +415,7 @@ def test_lemma_a3_is_the_gradient_where_there_is_one(rng):
 
 def test_lemma_a3_sees_sliding_neurons_and_wrong_equations(monkeypatch):
     one, case = of("lemmaA.3"), of("lemmaA.3").example()
-    run = run_of(find(case.setting, case.data, start=case.start))
+    run = observe(find(case.setting, case.data, start=case.start))
     assert any(what == "slide" for _, _, what in run.events)
     said = one.predict(case)
     assert one.residual(said, case, run) < one.tolerance
@@ -421,14 +423,14 @@ def test_lemma_a3_sees_sliding_neurons_and_wrong_equations(monkeypatch):
     projected = one.residual(said, case, run)
     assert projected is None or projected > 10 * one.tolerance
     monkeypatch.undo()
-    slower = Run(tuple(Moment(m.time - 0.1, m.log_loss, m.network) for m in run.moments))
+    slower = Observation(tuple(PathPoint(m.time - 0.1, m.log_loss, m.network) for m in run.path))
     assert one.residual(said, case, slower) > one.tolerance
 
 
 def test_the_integration_of_lemma_a3_is_the_end_of_eulers_steps():
     """Their distance falls in proportion to their size."""
     one, case = of("lemma3"), of("lemma3").example()
-    begin = one.ideal(one.predict(case), case).moments[2].network
+    begin = one.ideal(one.predict(case), case).path[2].network
     end = integrated(case, begin, 0.5)
     apart = []
     for steps in (50, 100):
@@ -442,12 +444,13 @@ def test_the_integration_of_lemma_a3_is_the_end_of_eulers_steps():
 
 def test_lemma_a4_holds_for_leaky_relu_and_not_for_unbalanced_weights():
     one, case = of("lemmaA.4"), of("lemmaA.4").example()
-    leaky = Case(case.data, replace(FLOW, activation="leaky:0.3"), case.start)
-    run = run_of(find(leaky.setting, leaky.data, start=leaky.start))
+    begin = replace(case.start, alpha=0.3)
+    leaky = Case(case.data, replace(FLOW, activation="leaky:0.3"), begin)
+    run = observe(find(leaky.setting, leaky.data, start=leaky.start))
     assert judge(one, leaky, run).status == "confirmed"
     start = Network(case.start.W, 0.3 * case.start.a)
     other = Case(case.data, FLOW, start)
-    run = run_of(find(FLOW, case.data, start=start))
+    run = observe(find(FLOW, case.data, start=start))
     assert judge(one, other, run).status == "not applicable"
     assert one.residual(one.predict(other), other, run) > 0.1
 

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.certificates import certify, optimum
 from tacit.data import load
-from tacit.explanation.observation import run_of
+from tacit.explanation.observation import observe
 from tacit.flow import find
 from tacit.flow.early import early as early_phase
 from tacit.papers.wang2022.statements import early
@@ -23,7 +23,7 @@ from tacit.papers.wang2022.statements.limits import three_against_one
 from tacit.papers.wang2022.statements.masks import largest_in_cell
 from tacit.papers.wang2022.statements.sign_vectors import sign_vector
 from tacit.papers.wang2022.statements.widest_margin import best_network
-from tacit.theorems import Case, Moment, Network, Run, judge, theorem
+from tacit.theorems import Case, Network, Observation, PathPoint, judge, theorem
 from tacit.values import Dataset, Setting
 
 FLOW = Setting(rule="flow", init="balanced:1e-4", width=8)
@@ -41,7 +41,7 @@ def start(rng, data, width=8, scale=1e-4):
 
 
 def followed(data, begin):
-    return run_of(find(FLOW, data, start=begin))
+    return observe(find(FLOW, data, start=begin))
 
 
 def names(checks, holds):
@@ -131,7 +131,7 @@ def test_a_network_that_is_no_kkt_point_is_recognised():
 def test_the_problem_of_both_layers_is_not_asked_of_one():
     data = load("linear:n=8,d=2,seed=3")
     setting = Setting(train="first", width=8, init="gaussian:1e-3", rule="flow")
-    run = run_of(find(setting, data))
+    run = observe(find(setting, data))
     for one in (of("prop3"), of("prop4"), of("thm3"), theorem("lyu2021:lemmaB.9")):
         checks = one.hypotheses(Case(data, setting), run)
         assert "both_layers" in names(checks, False)
@@ -212,7 +212,7 @@ def test_orthogonally_separable_data_ends_at_the_widest_margin(d, seed):
     assert judge(of("prop4"), case, run).status == "confirmed"
     # As two outputs: the second has the labels exchanged.
     exchanged = followed(Dataset(data.X, -data.y), Network(begin.W, -begin.a))
-    both = Run((), members=(run, exchanged))
+    both = Observation((), members=(run, exchanged))
     assert of("thm2").residual(verdict.prediction, case, both) < 1e-8
 
 
@@ -268,7 +268,7 @@ def test_neurons_are_aligned_by_the_time_of_proposition_6(name, seed):
     data = data or load("linear:n=4,d=2,seed=2")
     begin = start(np.random.default_rng(seed), data, 6, 1e-12)
     case, found = Case(data, FLOW, begin), find(FLOW, data, start=begin)
-    verdict = judge(of("thm1"), case, run_of(found))
+    verdict = judge(of("thm1"), case, observe(found))
     assert verdict.residual == 0 and verdict.status == "confirmed"
     when = early_phase(found.path, delta=early.DELTA).aligned
     matching = early.heights(begin, data) > 0
@@ -282,7 +282,7 @@ def test_the_printed_cosine_is_never_reached_on_an_acute_pair():
     case, run = Case(data, FLOW, begin), followed(data, begin)
     assert judge(of("thm1"), case, run).status == "confirmed"
     printed = []
-    for moment in run.moments:
+    for moment in run.path:
         W, a = moment.network.W, moment.network.a
         sees = np.array([sign_vector(data.X, w) > 0 for w in W])
         g = np.sign(a)[:, None] * ((sees * data.y) @ data.X)
@@ -296,7 +296,7 @@ def test_theorem_1_of_three_classes():
     data = load("orthogonal_classes:n=3,d=2,classes=3,seed=1")
     begins = [start(np.random.default_rng(k), data, 5, 1e-12) for k in range(3)]
     runs = [followed(data.one_vs_rest(k), begin) for k, begin in enumerate(begins)]
-    case, run = Case(data, FLOW), Run((), members=tuple(runs))
+    case, run = Case(data, FLOW), Observation((), members=tuple(runs))
     one = of("thm1")
     assert [c.name for c in one.hypotheses(case) if c.holds is None] == [
         "matching_neuron",
@@ -305,16 +305,16 @@ def test_theorem_1_of_three_classes():
     assert names(one.hypotheses(case, run), False) == []
     said = one.predict(case)
     assert one.residual(said, case, run) == 0
-    assert one.residual(said, case, Run((), members=tuple(runs[:2]))) is None
+    assert one.residual(said, case, Observation((), members=tuple(runs[:2]))) is None
 
 
 def test_balance_off_is_seen():
     case = of("lemma1").example()
     ideal = of("lemma1").ideal(of("lemma1").predict(case), case)
-    last = ideal.moments[-1]
+    last = ideal.path[-1]
     for change, residual in ((1 + 1e-4, 2e-4), (-1.0, 1.0)):
-        other = Moment(last.time, 0.0, Network(last.network.W, change * last.network.a))
-        found = of("lemma1").residual(None, case, Run((*ideal.moments[:-1], other)))
+        other = PathPoint(last.time, 0.0, Network(last.network.W, change * last.network.a))
+        found = of("lemma1").residual(None, case, Observation((*ideal.path[:-1], other)))
         assert found == pytest.approx(residual, rel=0.01)
 
 
@@ -323,7 +323,7 @@ def test_a_neuron_too_small_for_numbers_has_died():
     for size, residual in ((0.0, 0), (1e-160, 0), (1e-140, 1)):
         W = np.array([[1e-3, 0.0], [0.0, size]])
         later = Network(W, np.array([1e-3, size]))  # the second neuron's sign has changed
-        run = Run((Moment(0.0, 0.0, begin), Moment(1.0, 0.0, later)))
+        run = Observation((PathPoint(0.0, 0.0, begin), PathPoint(1.0, 0.0, later)))
         assert of("lemma1").residual(None, of("lemma1").example(), run) == residual
 
 
@@ -381,7 +381,7 @@ def test_a_neuron_turns_as_corollary_1_says_and_not_much_faster():
     size = np.linalg.norm(data.X[0]) / 2
     exact = (math.atanh(1 - early.DELTA) - math.atanh(first)) / size
     assert exact < said.values["time"] < 1.1 * exact
-    for moment in run.moments:
+    for moment in run.path:
         w = moment.network.W[0]
         if moment.time < math.log(exact):
             t = math.exp(moment.time)

@@ -10,9 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from tacit.explanation import Explanation
 from tacit.explanation.report import rows
 from tacit.explanation.report.command import UNNAMED, command, source, versions
-from tacit.explanation.report.phrases import VERDICTS, alt, answer, names_directions, number, short
-from tacit.explanation.sentences import ORDER
+from tacit.explanation.report.phrases import alt, answer, names_directions, number, short
 from tacit.plot import explanation_pictures
+from tacit.theorems import VerdictStatus
 from tacit.values.text import count, printable
 
 CAPTIONS = {
@@ -56,8 +56,8 @@ def page(found: Explanation) -> str:
             worst=sections[worst],
             missing=[short(name) for name in missing],
             whole=whole,
-            refuted=[one for one in applying if one.status == "refuted"],
-            meanings={status: VERDICTS[status] for status in ORDER},
+            refuted=[one for one in applying if one.status == VerdictStatus.REFUTED],
+            meanings={status: status.sentence for status in VerdictStatus},
             holds=rows.HOLDS,
             most_groups=rows.MOST_GROUPS,
             setting=rows.setting(found),

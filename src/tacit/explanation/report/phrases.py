@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.explanation import Explanation, Part
-from tacit.explanation.sentences import just_fail, of_the_data, of_the_run, telling
-from tacit.theorems import Verdict
+from tacit.explanation.sentences import KEPT, just_fail, of_the_data, of_the_run, telling
+from tacit.theorems import Verdict, VerdictStatus
 from tacit.values.text import count, printable
 
 TINY = 1e-4
@@ -26,14 +26,6 @@ OUTCOMES = {
     "branched": "The path can go on in more than one way from some point on.",
 }
 """Of a path without a limit."""
-VERDICTS = {
-    "confirmed": "every hypothesis holds, and the run keeps the promise up to the tolerance",
-    "refuted": "every hypothesis holds, and the run breaks the promise",
-    "agrees": "the run keeps the promise, but a hypothesis is undecided",
-    "differs": "the run breaks the promise, but a hypothesis is undecided",
-    "open": "the theorem may apply, but this run cannot tell",
-    "not applicable": "a hypothesis fails, so nothing is promised",
-}
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -71,21 +63,21 @@ def why(found: Explanation, part: Part) -> str:
     """The theorem that says most about where training ends; else the one that comes nearest."""
     data = of_the_data(found.geometry)
     verdicts = part.verdicts + found.verdicts
-    loud = [one for one in verdicts if one.status == "refuted"]
+    loud = [one for one in verdicts if one.status == VerdictStatus.REFUTED]
     if loud:
         ids = ", ".join(one.theorem.id for one in loud)
         verb = "is" if len(loud) == 1 else "are"
         return f"{data} Careful: {ids} {verb} refuted by this run, see below."
-    kept = [one for one in telling(part.verdicts, 10**6) if one.status in ("confirmed", "agrees")]
+    kept = [one for one in telling(part.verdicts, 10**6) if one.status in KEPT]
     kept.sort(key=lambda one: -_tells(one))
     if kept and kept[0].prediction is not None:
         one, said = kept[0], kept[0].prediction.words
-        others = sum(other.status == "confirmed" for other in part.verdicts)
-        others -= one.status == "confirmed"
+        others = sum(other.status == VerdictStatus.CONFIRMED for other in part.verdicts)
+        others -= one.status == VerdictStatus.CONFIRMED
         verb = "is" if others == 1 else "are"
         more = f" {count(others, 'more statement')} {verb} confirmed." if others > 0 else ""
         kind, kept_it = "applies and predicts", "Confirmed"
-        if one.status == "agrees":
+        if one.status == VerdictStatus.AGREES:
             kind, kept_it = "may apply, and predicts", "The run agrees"
         return (
             f"{data} {place(one)} {kind}: {_sentence(said)} {kept_it}: {_sentence(one.words)}{more}"
@@ -161,7 +153,11 @@ def names_directions(verdict: Verdict) -> bool:
 def _tells(verdict: Verdict) -> int:
     """More for a statement about where neurons end, and for certainty."""
     about_the_limit = verdict.theorem.needs == "limit"
-    return 4 * about_the_limit + 2 * names_directions(verdict) + (verdict.status == "confirmed")
+    return (
+        4 * about_the_limit
+        + 2 * names_directions(verdict)
+        + (verdict.status == VerdictStatus.CONFIRMED)
+    )
 
 
 def _sentence(text: str) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from tacit.explanation import Explanation, Part
 from tacit.explanation.report.command import command
 from tacit.explanation.report.phrases import nearest, number, place, short
-from tacit.explanation.sentences import ORDER, counts, just_fail
-from tacit.theorems import Verdict, bibliography
+from tacit.explanation.sentences import counts, just_fail
+from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
 from tacit.values.text import count
 
@@ -40,7 +40,7 @@ class Statement:
     """The command, where the theorem is refuted."""
 
     @property
-    def status(self) -> str:
+    def status(self) -> VerdictStatus:
         return self.verdict.status
 
     @property
@@ -59,7 +59,7 @@ class Section:
 
     part: Part
     title: str
-    counts: dict[str, int]
+    counts: dict[VerdictStatus, int]
     applying: list[Statement]
     near: list[Statement]
     rest: list[Statement]
@@ -72,7 +72,7 @@ def section(found: Explanation, part: Part, index: int) -> Section:
     near = just_fail(part.verdicts)
     statements = [statement(found, one, index) for one in part.verdicts]
     applying = [one for one in statements if one.verdict.applies is not False]
-    applying.sort(key=lambda one: (ORDER.index(one.status), not one.theorem))
+    applying.sort(key=lambda one: (list(VerdictStatus).index(one.status), not one.theorem))
     return Section(
         part,
         f"{short(part.name)} against the rest" if part.name else "",
@@ -94,7 +94,7 @@ def statement(found: Explanation, verdict: Verdict, index: int | str = 0) -> Sta
         place(verdict),
         tuple(spoken),
         tuple(one for one in verdict.hypotheses if one not in spoken),
-        command(found, verdict.theorem.id) if verdict.status == "refuted" else "",
+        command(found, verdict.theorem.id) if verdict.status == VerdictStatus.REFUTED else "",
     )
 
 

@@ -24,8 +24,7 @@ from tacit.papers.brutzkus2019.statements.small import unexplored
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, probability_at_least
-from tacit.theorems.theorem import Network
-from tacit.values import BadInput
+from tacit.values import BadInput, Network
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from tacit.papers.brutzkus2019.statements.exploration import ExplorationXOR, Exp
 from tacit.papers.brutzkus2019.statements.expressive import SmallCapacity, TwoOfEach
 from tacit.papers.brutzkus2019.statements.samples import SampleGap, UniformDiversity
 from tacit.papers.brutzkus2019.statements.small import SmallXOR, SmallXORD
-from tacit.theorems.theorem import Theorem
+from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (
     ExplorationXOR,

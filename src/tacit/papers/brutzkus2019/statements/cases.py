@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from tacit.data import load
-from tacit.theorems.theorem import Case, Network
-from tacit.values import Setting
+from tacit.theorems import Case
+from tacit.values import Network, Setting
 
 
 def half_width(case: Case) -> int:

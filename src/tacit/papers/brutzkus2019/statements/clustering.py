@@ -34,18 +34,17 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     outputs_by_kind,
     own_patterns,
 )
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check
+from tacit.values import Check, Network
 
 STEPS = 5
 """Of the runs made by hand."""
@@ -54,22 +53,22 @@ TOLERANCE = 1e-6
 
 
 def off(
-    run: Run, neurons: np.ndarray, patterns: np.ndarray, counts: np.ndarray, eta: float
+    run: Observation, neurons: np.ndarray, patterns: np.ndarray, counts: np.ndarray, eta: float
 ) -> float:
     """How far w_t = w_0 + a_i(t)η p_i + α_t p, |v_t·p| < 2η is from true, p orthogonal to p_i.
 
     `counts` is a_i(t), moments × neurons; a neuron j belongs to the pattern `patterns[j]`.
     """
-    W = np.array([moment.network.W for moment in run.moments])[:, neurons]
+    W = np.array([moment.network.W for moment in run.path])[:, neurons]
     own, other = PATTERNS[patterns], PATTERNS[(patterns + 1) % 4]
     steps = ((W - W[0]) * own).sum(axis=2) / (2 * eta)  # ‖p_i‖² = 2
     aside = np.abs((W * other).sum(axis=2)) / (2 * eta)
     return float(max(np.abs(steps - counts).max(), aside.max() - 1, 0.0))
 
 
-def every_iteration(run: Run) -> bool:
+def every_iteration(run: Observation) -> bool:
     """Whether the run holds the networks of all iterations 0, 1, 2, …"""
-    return [moment.time for moment in run.moments] == list(range(len(run.moments)))
+    return [moment.time for moment in run.path] == list(range(len(run.path)))
 
 
 def count_before(active: np.ndarray) -> np.ndarray:
@@ -77,9 +76,10 @@ def count_before(active: np.ndarray) -> np.ndarray:
     return np.cumsum(active, axis=0) - active
 
 
-def by_hand(networks: list[Network]) -> Run:
+def by_hand(networks: list[Network]) -> Observation:
     """As a run of descent; these moments say nothing of the loss."""
-    return Run(tuple(Moment(t, 0.0, net) for t, net in enumerate(networks)), outcome="done")
+    path = tuple(PathPoint(t, 0.0, network) for t, network in enumerate(networks))
+    return Observation(path, outcome="done")
 
 
 def _printed_count_xor() -> Evidence:
@@ -161,7 +161,7 @@ class ClusteringXOR(Theorem):
         start = Network(30 * case.start.W, case.start.a)
         return replace(case, start=start, _properties={}), "start_within_a_step"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *xor_network(case),
             *xor_training(case),
@@ -180,18 +180,18 @@ class ClusteringXOR(Theorem):
         values = {"step": eta, "aside": 2 * eta, "failure_probability": rest}
         return Prediction(words, values, four_directions())
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         if not every_iteration(run):
             return None
-        networks = [moment.network for moment in run.moments]
+        networks = [moment.network for moment in run.path]
         q = np.array([XOR_LABELS * outputs_by_kind(net, XOR_KINDS) for net in networks])
         counts = count_before(q < 1)
         patterns = own_patterns(run.start)
         everyone = np.arange(len(patterns))
         return off(run, everyone, patterns, counts[:, patterns], prediction.values["step"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """While all margins are below 1: w_0 + tηx_i, and −ηx_l more at odd t."""
         start, eta = case.start or even_start(case), case.setting.lr
         own = own_patterns(start)
@@ -203,9 +203,9 @@ class ClusteringXOR(Theorem):
             ]
         )
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
-        return _words(residual, len(run.moments), len(run.start.a))
+        return _words(residual, len(run.path), len(run.start.a))
 
 
 @final
@@ -247,7 +247,7 @@ class ClusteringXORD(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xord_case(120, 1 / 410, seed=0, data="xord_appD"), "xord_diverse"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *conv_network(case),
             *xord_training(case, 1 / 410, 8),
@@ -266,11 +266,11 @@ class ClusteringXORD(Theorem):
         values = {"step": eta, "aside": 2 * eta, "confidence": gamma, "failure_probability": rest}
         return Prediction(words, values, four_directions()[:2])
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         if not every_iteration(run):
             return None
-        high = [outputs_by_kind(moment.network, DIVERSE[:1])[0] for moment in run.moments]
+        high = [outputs_by_kind(moment.network, DIVERSE[:1])[0] for moment in run.path]
         counts = count_before(np.array(high) < prediction.values["confidence"])
         patterns = nearest_patterns(run.start.W)
         mine = np.flatnonzero((run.start.a > 0) & (patterns % 2 == 0))
@@ -278,7 +278,7 @@ class ClusteringXORD(Theorem):
             return None
         return off(run, mine, patterns[mine], counts[:, None], prediction.values["step"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """While N(x⁺) < γ and −N(x⁻) < 1, as in the proof of Lemma E.16."""
         start, eta = case.start or even_start(case), case.setting.lr
         own = nearest_patterns(start.W)
@@ -293,10 +293,10 @@ class ClusteringXORD(Theorem):
 
         return by_hand([after(t) for t in range(STEPS)])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         mine = int(((run.start.a > 0) & (nearest_patterns(run.start.W) % 2 == 0)).sum())
-        return _words(residual, len(run.moments), mine)
+        return _words(residual, len(run.path), mine)
 
 
 def four_directions() -> tuple[tuple[int, np.ndarray], ...]:

@@ -42,29 +42,28 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     outputs_by_kind,
     own_patterns,
 )
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check
+from tacit.values import Check, Network
 
 
-def lateness(run: Run, unmet: list[float], most: float) -> float | None:
+def lateness(run: Observation, unmet: list[float], most: float) -> float | None:
     """How far the loss is from zero at the end, or by how much that was later than `most`.
 
     `unmet` is the part of the margin that is missing at each moment. None when the run ends above
     zero before it is due.
     """
     if unmet[-1] > ROUNDING:
-        return unmet[-1] if run.moments[-1].time >= most else None
-    above = [m.time for m, gap in zip(run.moments, unmet, strict=True) if gap > ROUNDING]
+        return unmet[-1] if run.path[-1].time >= most else None
+    above = [m.time for m, gap in zip(run.path, unmet, strict=True) if gap > ROUNDING]
     return max(0.0, (max(above, default=-1) + 1) / most - 1)
 
 
@@ -161,7 +160,7 @@ class ConvergenceXOR(Theorem):
         W[:25] = np.abs(W[:25])  # all w look towards x₁, none towards x₃
         return Case(case.data, case.setting, Network(W, case.start.a)), "explored"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         start = planar_start(case, run)
         slack = None if start is None else signs_slack(start)
         return (
@@ -181,9 +180,9 @@ class ConvergenceXOR(Theorem):
         )
         return Prediction(words, {"iterations": most, "angle": angle}, four_directions())
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
-        networks = [moment.network for moment in run.moments]
+        networks = [moment.network for moment in run.path]
         q = [XOR_LABELS * outputs_by_kind(net, XOR_KINDS) for net in networks]
         late = lateness(run, [max(1 - float(m.min()), 0.0) for m in q], _most(prediction))
         if late is None:
@@ -191,7 +190,7 @@ class ConvergenceXOR(Theorem):
         turned = angles(run.end.W, PATTERNS[own_patterns(run.start)])
         return max(late, float(turned.max()) / prediction.values["angle"] - 1, 0.0)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Every neuron at its point, as long as it must be."""
         start = case.start or even_start(case)
         own = own_patterns(start)
@@ -199,7 +198,7 @@ class ConvergenceXOR(Theorem):
         end = Network(length * PATTERNS[own], start.a)
         return _by_hand(start, end, length / case.setting.lr, _most(prediction))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return _words(residual, self.tolerance, prediction)
 
 
@@ -238,7 +237,7 @@ class ConvergenceXORD(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xord_case(120, 1 / 410, gamma=4.0, seed=0), "hinge"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         start = planar_start(case, run)
         slack = None if start is None else quarters_slack(start)
         return (
@@ -261,11 +260,11 @@ class ConvergenceXORD(Theorem):
         values = {"iterations": most, "angle": angle, "confidence": gamma}
         return Prediction(words, values, four_directions()[:2])
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         goals = np.array([prediction.values["confidence"], 1.0])
         unmet = []
-        for moment in run.moments:
+        for moment in run.path:
             q = DIVERSE_LABELS * outputs_by_kind(moment.network, DIVERSE)
             unmet.append(max(float((1 - q / goals).max()), 0.0))
         late = lateness(run, unmet, _most(prediction))
@@ -278,7 +277,7 @@ class ConvergenceXORD(Theorem):
         turned = angles(run.end.W[mine], PATTERNS[own[mine]]).max(initial=0.0)
         return max(late, float(errors), float(turned) / prediction.values["angle"] - 1, 0.0)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """w near p₁ or p₃ at its pattern, the other w zero, u at p₂ or p₄."""
         start, k = case.start or even_start(case), half_width(case)
         own, positive = nearest_patterns(start.W), start.a > 0
@@ -290,7 +289,7 @@ class ConvergenceXORD(Theorem):
         W = np.where(positive[:, None], W, low * PATTERNS[aside])
         return _by_hand(start, Network(W, start.a), high / case.setting.lr, _most(prediction))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return _words(residual, self.tolerance, prediction)
 
 
@@ -298,11 +297,11 @@ def _most(prediction: Prediction) -> float:
     return float(prediction.values["iterations"])
 
 
-def _by_hand(start: Network, end: Network, taken: float, most: float) -> Run:
+def _by_hand(start: Network, end: Network, taken: float, most: float) -> Observation:
     """There after `taken` iterations, and there to stay."""
     times = (math.ceil(taken), math.ceil(most))
-    later = tuple(Moment(time, -math.inf, end) for time in times)
-    return Run((Moment(0, 0.0, start), *later), outcome="done")
+    later = tuple(PathPoint(time, -math.inf, end) for time in times)
+    return Observation((PathPoint(0, 0.0, start), *later), outcome="done")
 
 
 def _words(residual: float, tolerance: float, prediction: Prediction) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.data.xor import PATTERNS
 from tacit.papers.brutzkus2019.statements.kinds import outputs_by_kind
-from tacit.theorems.theorem import Network
+from tacit.values import Network
 
 
 def descend(

@@ -24,8 +24,8 @@ from tacit.papers.brutzkus2019.statements.hypotheses import (
     xor_network,
 )
 from tacit.papers.brutzkus2019.statements.kinds import nearest_patterns
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.values import Check, Network
 
 
 def signs_slack(start: Network) -> float:
@@ -72,7 +72,7 @@ class ExplorationXOR(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xor_case(16, 0.1), "wide"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *xor_network(case),
             wide_for_xor(case),
@@ -90,14 +90,14 @@ class ExplorationXOR(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         return below_bound(_happened(run, signs_slack), prediction.values["probability"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return ensemble([(even_start(case), even_start(case))] * 10)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         events, least = _happened(run, signs_slack), prediction.values["probability"]
         return frequency_sentence(events, least, "begin with enough neurons on every point")
@@ -130,7 +130,7 @@ class ExplorationXORD(Theorem):
         case = self.example()
         return replace(case, setting=case.setting.replace(init="he:0.001")), "gaussian_start"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *conv_network(case),
             wide_for_xord(case),
@@ -147,18 +147,18 @@ class ExplorationXORD(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         return below_bound(_happened(run, halves_slack), prediction.values["probability"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return ensemble([(even_start(case), even_start(case))] * 10)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         events, least = _happened(run, halves_slack), prediction.values["probability"]
         return frequency_sentence(events, least, "begin with enough filters in both halves")
 
 
-def _happened(run: Run, slack: Callable[[Network], float]) -> list[bool]:
+def _happened(run: Observation, slack: Callable[[Network], float]) -> list[bool]:
     return [slack(member.start) >= 0 for member in run.members]

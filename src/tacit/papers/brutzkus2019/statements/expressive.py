@@ -13,9 +13,9 @@ from tacit.data.xord_kinds import KINDS, LABELS
 from tacit.papers.brutzkus2019.statements.cases import half_width, xord_case
 from tacit.papers.brutzkus2019.statements.hypotheses import conv_network
 from tacit.papers.brutzkus2019.statements.kinds import misclassified, outputs_by_kind
-from tacit.theorems.shared_hypotheses import two_classes, yes_or_no
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Dataset
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import two_classes, yes_or_no
+from tacit.values import Check, Dataset, Network
 
 CORNERS = ((0, 1), (2, 1), (2, 3), (0, 3))
 """Neighbouring patterns: every filter has its two largest w·p at one of these pairs."""
@@ -79,7 +79,7 @@ class SmallCapacity(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return replace(self.example(), data=load("linear:n=20,d=4")), "patterns"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (*conv_network(case), pairs_of_signs(case, "§4"))
 
     def predict(self, case: Case) -> Prediction:
@@ -93,7 +93,7 @@ class SmallCapacity(Theorem):
         )
         return Prediction(words, {"kinds": found, "vc_at_most": len(here), "sharper": sharper})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Outputs patch by patch against outputs by kind, and against eight features."""
         rng = np.random.default_rng(0)
         kinds = pattern_sets(case.data.X)
@@ -107,7 +107,7 @@ class SmallCapacity(Theorem):
             worst = max(worst, float(gap) / float(np.abs(network.W).sum()))
         return worst
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"On ten random networks, outputs of points with the same patterns differ by at most "
             f"{residual:.1e} of the size of the network."
@@ -137,7 +137,7 @@ class TwoOfEach(Theorem):
         y[0] = -y[0]
         return replace(case, data=Dataset(case.data.X, y), _properties={}), "xord_labels"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *conv_network(case),
             two_classes(case, "§4"),
@@ -152,7 +152,7 @@ class TwoOfEach(Theorem):
             words = "No network with k = 1 has the sign of f* at every point there is."
         return Prediction(words, {"k": k, "realisable": k >= 2})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """For k ≥ 2 the share of points that the paper's network has wrong, among the data and all
         kinds; for k = 1 whether one of many networks has them all right."""
         here = KINDS.sum(axis=1) <= case.data.d // 2
@@ -163,7 +163,7 @@ class TwoOfEach(Theorem):
             return float(np.concatenate([mine, misclassified(network, kinds, labels)]).mean())
         return float(fewest_errors(kinds, labels) == 0)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if prediction.values["realisable"]:
             return f"The paper's network is wrong on {residual:.0%} of the points and kinds."
         found = "has" if residual else "none has"

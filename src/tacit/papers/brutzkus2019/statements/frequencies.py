@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tacit.numerics.confidence import share_interval
-from tacit.theorems.theorem import Moment, Network, Run
+from tacit.theorems import Observation, PathPoint
+from tacit.values import Network
 
 
 def below_bound(events: list[bool], bound: float) -> float:
@@ -20,9 +21,10 @@ def frequency_sentence(events: list[bool], bound: float, what: str) -> str:
     )
 
 
-def ensemble(networks: list[tuple[Network, Network]]) -> Run:
+def ensemble(networks: list[tuple[Network, Network]]) -> Observation:
     """Runs of descent known by their starts and ends."""
     members = tuple(
-        Run((Moment(0, 0.0, start), Moment(1, 0.0, end)), outcome="done") for start, end in networks
+        Observation((PathPoint(0, 0.0, start), PathPoint(1, 0.0, end)), outcome="done")
+        for start, end in networks
     )
-    return Run((), outcome="done", members=members)
+    return Observation((), outcome="done", members=members)

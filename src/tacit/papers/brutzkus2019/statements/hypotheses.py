@@ -12,7 +12,8 @@ from tacit.models.initialisations import Gaussian
 from tacit.models.losses import Hinge
 from tacit.papers.brutzkus2019.statements.cases import half_width
 from tacit.papers.brutzkus2019.statements.kinds import XOR_LABELS
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation
+from tacit.theorems.hypotheses import (
     NEEDS_A_RUN,
     by_slack,
     first_layer,
@@ -21,8 +22,7 @@ from tacit.theorems.shared_hypotheses import (
     undecided,
     yes_or_no,
 )
-from tacit.theorems.theorem import Case, Network, Run
-from tacit.values import Check
+from tacit.values import Check, Network
 
 NEGLIGIBLE = 1e-10
 """The paper's constant c."""
@@ -105,7 +105,7 @@ def wide_for_xord(case: Case) -> Check:
     return by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120")
 
 
-def start_within_a_step(case: Case, run: Run | None, place: str) -> Check:
+def start_within_a_step(case: Case, run: Observation | None, place: str) -> Check:
     """|w_0·p_i| ≤ √2η/4 for all neurons: what "with high probability" stands for.
 
     σ ≤ c_η/(16k^{3/2}) gives it with probability 1 − √(2k/π)e^{−8k} at least (Lemma B.2, E.3).
@@ -118,9 +118,9 @@ def start_within_a_step(case: Case, run: Run | None, place: str) -> Check:
     return by_slack("start_within_a_step", 1 - largest, place, note)
 
 
-def planar_start(case: Case, run: Run | None) -> Network | None:
+def planar_start(case: Case, run: Observation | None) -> Network | None:
     """The initial weights; None where they are unknown or do not lie in the plane."""
-    start = run.start if run is not None and run.moments else case.start
+    start = run.start if run is not None and run.path else case.start
     return start if start is not None and start.W.shape[1] == 2 else None
 
 

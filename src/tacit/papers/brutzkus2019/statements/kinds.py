@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data.xor import PATTERNS
-from tacit.theorems.theorem import Network
+from tacit.values import Network
 
 XOR_KINDS, XOR_LABELS = np.eye(4, dtype=bool), np.array([1, -1, 1, -1])
 """The points p₁, p₂, p₃, p₄ (the paper's x₁, x₄, x₃, x₂) and their labels."""

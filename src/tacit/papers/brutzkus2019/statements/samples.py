@@ -14,8 +14,8 @@ from tacit.papers.brutzkus2019.statements.cases import xord_case
 from tacit.papers.brutzkus2019.statements.expressive import labels_of_f
 from tacit.papers.brutzkus2019.statements.hypotheses import NEGLIGIBLE, conv_network
 from tacit.papers.brutzkus2019.statements.small import MISSED
-from tacit.theorems.shared_hypotheses import by_slack, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check
 from tacit.values.text import count
 
@@ -128,7 +128,7 @@ class UniformDiversity(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xord_case(20, 0.1, data="xord:n=40,d=7,p_plus=0.5"), "uniform"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         labels = labels_of_f(case, "(3)")
         given = _probabilities(case)
         if given is None:
@@ -144,7 +144,7 @@ class UniformDiversity(Theorem):
         )
         return Prediction(words, {"p_plus": p_plus, "p_minus": p_minus})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against a count of all 4^d points."""
         counts = counts_by_kind(_d(case))
         positive = sum(n for kind, n in counts.items() if kind[0] or kind[2])
@@ -153,7 +153,7 @@ class UniformDiversity(Theorem):
         said = prediction.values
         return max(abs(said["p_plus"] - float(p_plus)), abs(said["p_minus"] - float(p_minus)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Counting all points gives the same to {residual:.0e}."
 
 
@@ -186,7 +186,7 @@ class SampleGap(Theorem):
         data = "xord:n=40,d=5,p_plus=0.98,p_minus=1.0"
         return xord_case(2, 1 / 41, data=data), "epsilon"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         first = (*conv_network(case), labels_of_f(case, "(3)"))
         given = _probabilities(case)
         if given is None:
@@ -222,7 +222,7 @@ class SampleGap(Theorem):
         }
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """p* by counting points, and the bound by adding one pair of samples after the other."""
         said = prediction.values
         if not said:
@@ -238,7 +238,7 @@ class SampleGap(Theorem):
             0.0,
         )
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"Counting all points and adding samples one by one gives the same to {residual:.0e}."
         )

@@ -31,8 +31,8 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     misclassified,
     outputs_by_kind,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.values import Check, Network
 
 MISSED = np.array([[0, 1, 0, 0], [0, 0, 0, 1], [1, 1, 0, 1], [0, 1, 1, 1]], dtype=bool)
 """A₁ = {2}, A₂ = {4}, A₃ = {2, 4, 1}, A₄ = {2, 4, 3} (§6)."""
@@ -75,7 +75,7 @@ class SmallXOR(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xor_case(3, 0.1), "two_of_each"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *xor_network(case),
             *xor_training(case),
@@ -90,7 +90,7 @@ class SmallXOR(Theorem):
         )
         return Prediction(words, {"probability": 0.75})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         errs = [_errs(member.end) for member in run.members]
         saved = sum(
@@ -99,13 +99,13 @@ class SmallXOR(Theorem):
         )
         return max(below_bound(errs, prediction.values["probability"]), saved / len(errs))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Three networks that have only p₁ and p₂, and one that has all four."""
         sigma, a = case.setting.lr / 100, np.array([1.0, 1.0, -1.0, -1.0])
         poor, rich = (Network(PATTERNS[rows], a) for rows in ([0, 0, 1, 1], [0, 2, 1, 3]))
         return ensemble([(Network(sigma * n.W, a), n) for n in (poor, poor, poor, rich)])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         errs = [_errs(member.end) for member in run.members]
         return frequency_sentence(errs, prediction.values["probability"], "end with an error")
@@ -137,7 +137,7 @@ class SmallXORD(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return xord_case(2, 1 / 20, gamma=1.0), "small_step"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *conv_network(case),
             *xord_training(case, 1 / 41, 1, "Theorem F.1"),
@@ -154,18 +154,18 @@ class SmallXORD(Theorem):
         )
         return Prediction(words, {"probability": least, "confidence": hinge_confidence(case)})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         return below_bound(_decoyed(run, prediction), prediction.values["probability"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """33 networks that have only one positive and one negative pattern, 15 that have all."""
         sigma, a = case.setting.lr / 100, np.array([1.0, 1.0, -1.0, -1.0])
         sizes = np.array([3, 3, 1, 1])[:, None] * prediction.values["confidence"]
         poor, rich = (Network(sizes * PATTERNS[rows], a) for rows in ([0, 0, 1, 1], [0, 2, 1, 3]))
         return ensemble([(Network(sigma * n.W, a), n) for n in [poor] * 33 + [rich] * 15])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         what = "fit their points and miss a kind of point"
         return frequency_sentence(_decoyed(run, prediction), prediction.values["probability"], what)
@@ -186,5 +186,5 @@ def _errs(network: Network) -> bool:
     return bool(misclassified(network, XOR_KINDS, XOR_LABELS).any())
 
 
-def _decoyed(run: Run, prediction: Prediction) -> list[bool]:
+def _decoyed(run: Observation, prediction: Prediction) -> list[bool]:
     return [decoyed(member.end, prediction.values["confidence"]) for member in run.members]

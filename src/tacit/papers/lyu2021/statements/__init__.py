@@ -18,7 +18,7 @@ from tacit.papers.lyu2021.statements.symmetric import Corollary44, Theorem42, Th
 from tacit.papers.lyu2021.statements.two_neurons import Theorem55
 from tacit.papers.lyu2021.statements.unique import LemmaI21
 from tacit.papers.lyu2021.statements.well_aligned import TheoremE4
-from tacit.theorems.theorem import Theorem
+from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (
     Theorem31,

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from tacit.theorems.theorem import Case, Moment, Network, Run
+from tacit.theorems import Case, Observation, PathPoint
+from tacit.values import Network
 
 MIXES = 100
 """Random combinations of the points at which functions are compared."""
@@ -51,12 +52,12 @@ def log_loss(network: Network, case: Case) -> float:
     return float(np.log(np.logaddexp(0.0, -q).sum()))
 
 
-def ended(network: Network) -> Run:
+def ended(network: Network) -> Observation:
     """A run of which nothing but the limit is known."""
-    return Run((Moment(0.0, DEEP, network),), network)
+    return Observation((PathPoint(0.0, DEEP, network),), network)
 
 
-def known_end(run: Run | None) -> Network | None:
+def known_end(run: Observation | None) -> Network | None:
     """The limit, or the last network of a run that ends in another way; None when it is not known.
 
     Convergence is part of what these theorems conclude, so a run that gets stuck counts.

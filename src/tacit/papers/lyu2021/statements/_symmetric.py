@@ -11,7 +11,8 @@ from tacit.data import load
 from tacit.models.initialisations import Gaussian, Pair
 from tacit.numerics.embedding import Embedding, embedding
 from tacit.numerics.embedding import largest as norm_M
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation
+from tacit.theorems.hypotheses import (
     LARGE,
     SMALL,
     both_layers,
@@ -19,20 +20,19 @@ from tacit.theorems.shared_hypotheses import (
     flow,
     leaky,
     logistic,
-    of_the_path,
+    needs_a_run,
     small_start,
     two_classes,
     two_layer,
     undecided,
     yes_or_no,
 )
-from tacit.theorems.theorem import Case, Network, Run
-from tacit.values import Check, Setting
+from tacit.values import Check, Network, Setting
 
 
-def started(case: Case, run: Run | None) -> Case:
+def started(case: Case, run: Observation | None) -> Case:
     """The case with its initial weights, where the run knows them."""
-    if case.start is None and run is not None and run.moments:
+    if case.start is None and run is not None and run.path:
         return replace(case, start=run.start)
     return case
 
@@ -66,10 +66,10 @@ def at_least(width: int, case: Case, place: str) -> Check:
     return by_slack(f"width_{width}_or_more", case.setting.width - width, place, note)
 
 
-def non_branching(run: Run | None, place: str) -> Check:
+def non_branching(run: Observation | None, place: str) -> Check:
     """The flow never had a choice (Appendix I.2)."""
     if run is None:
-        return of_the_path("non_branching", place)
+        return needs_a_run("non_branching", place)
     runs = run.members or (run,)
     several = sum(one.outcome == "branched" for one in runs)
     return by_slack("non_branching", -several, place, f"{several} of {len(runs)} runs branch")
@@ -146,17 +146,12 @@ def linear_limit(case: Case) -> dict[str, object]:
     }
 
 
-def best_pair(w: np.ndarray) -> Network:
-    """½(w*, −w*, 1, −1), which represents (1+α)/4 w*·x."""
-    return Network(np.array([w, -w]) / 2, np.array([0.5, -0.5]))
-
-
 def embed(b: np.ndarray, pair: Network) -> Network:
     """π_b: a net of two neurons, of output weights > 0 and < 0, as one of m (§5.2)."""
     second = (b < 0).astype(int)
     sizes = np.array([np.linalg.norm(b[b > 0]), np.linalg.norm(b[b < 0])])
     share = np.abs(b) / sizes[second]
-    return Network(share[:, None] * pair.W[second], share * pair.a[second])
+    return Network(share[:, None] * pair.W[second], share * pair.a[second], pair.alpha)
 
 
 def spread(case: Case, pair: Network) -> Network:
@@ -188,7 +183,7 @@ def symmetric_case(
     setting = Setting(
         activation=f"leaky:{alpha}", width=width, init=f"gaussian:{size:g}", rule="flow"
     )
-    return Case(data, setting, Network(W, a))
+    return Case(data, setting, Network(W, a, alpha))
 
 
 def largest(network: Network) -> float:
@@ -197,7 +192,7 @@ def largest(network: Network) -> float:
 
 
 def minus(one: Network, other: Network) -> Network:
-    return Network(one.W - other.W, one.a - other.a)
+    return Network(one.W - other.W, one.a - other.a, one.alpha)
 
 
 def size_of(network: Network) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tacit.data import load
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting
-from tacit.theorems.shared_hypotheses import by_slack, leaky, two_classes
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, leaky, two_classes
 from tacit.values import Check, Dataset
 
 A_1, A_2 = "lyu2021:assumptionA.1", "lyu2021:assumptionA.2"
@@ -70,7 +70,7 @@ class LemmaG1(Theorem):
         """Points that are far from one line."""
         return Case(load("symmetric:n=12,d=2,margin=0.02,seed=0"), self.example().setting), A_1
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3.2"),
             leaky(case, "§3.2"),
@@ -84,12 +84,12 @@ class LemmaG1(Theorem):
             f"Assumption A.2 holds, with a slack of at least {least:.4g}.", {"least": least}
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """What A.2 lacks of the predicted slack."""
         slack = case.data_check(A_2, "Assumption A.2").slack
         return None if slack is None else max(0.0, prediction.values["least"] - slack)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         least = prediction.values["least"]
         if residual <= self.tolerance:
             return f"A.2 holds with at least the slack {least:.3g} that A.1 promises."
@@ -161,7 +161,7 @@ class LemmaG2(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(self.example().data, flow_setting("relu", 4)), "positive_slope"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         note = f"α is {case.alpha:g} and must be positive"
         return (
             two_classes(case, "§3.2"),
@@ -185,7 +185,7 @@ class LemmaG2(Theorem):
             )
         return Prediction(words, {"slack": slack})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Difference of the two sides: α times the slack, and the smallest ⟨w, y_i x_i⟩ on K."""
         if not prediction.values or case.data.n * case.data.X.size > MOST_OPERATIONS:
             return None
@@ -194,7 +194,7 @@ class LemmaG2(Theorem):
         slack = case.alpha * prediction.values["slack"]
         return abs(float(products.min()) - slack) / max(1.0, abs(slack))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "Trying the extreme pulls on all points, one by one, gives the same answer, with the "
             f"same slack up to {residual:.1e}."

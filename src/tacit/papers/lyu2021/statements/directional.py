@@ -16,21 +16,20 @@ from tacit.certificates import optimum, two_layer_kkt
 from tacit.papers.lyu2021.statements._outputs import ended, known_end, log_loss, margin
 from tacit.papers.lyu2021.statements._symmetric import (
     flow_checks,
-    minus,
     size_of,
     started,
     symmetric_case,
 )
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     both_layers,
     by_slack,
-    of_the_path,
+    needs_a_run,
     two_classes,
     two_layer,
     undecided,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.values import Check, Network
 
 THRESHOLD = math.log(math.log(2))
 """log of the sum of the losses below which every point is on its side: L < ln 2/n on the mean."""
@@ -65,7 +64,7 @@ class Theorem31(Theorem):
         case = self.example()
         return replace(case, setting=replace(case.setting, rule="sgd")), "gradient_flow"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3.1"),
             two_layer(case, "§3.2"),
@@ -80,7 +79,7 @@ class Theorem31(Theorem):
         )
         return Prediction(words, {"threshold": math.log(2)})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Of the KKT conditions; at least 1 when a point is on the wrong side."""
         end = known_end(run)
         if end is None:
@@ -90,12 +89,12 @@ class Theorem31(Theorem):
         wrong = 1 + kkt.feasibility if kkt.feasibility > 0 else 0.0
         return max(kkt.stationarity, kkt.complementarity, wrong)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """The global optimum is a KKT point."""
         best = optimum(case.data, case.alpha).problems[0]
-        return ended(_spread(Network(best.W, best.a), case.start))
+        return ended(_spread(Network(best.W, best.a, case.alpha), case.start))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The KKT conditions hold at the limit up to {residual:.1e}."
 
 
@@ -123,11 +122,11 @@ class Theorem56(Theorem):
     def example(self) -> Case:
         case = symmetric_case(width=4)
         best = optimum(case.data, case.alpha).problems[0]
-        near = _spread(Network(best.W, best.a), case.start)
+        near = _spread(Network(best.W, best.a, case.alpha), case.start)
         rng = np.random.default_rng(0)
-        noise = Network(rng.normal(size=near.W.shape), rng.normal(size=near.a.shape))
+        noise = replace(near, W=rng.normal(size=near.W.shape), a=rng.normal(size=near.a.shape))
         step = 0.07 * size_of(near) / size_of(noise)
-        start = Network(2 * (near.W + step * noise.W), 2 * (near.a + step * noise.a))
+        start = replace(near, W=2 * (near.W + step * noise.W), a=2 * (near.a + step * noise.a))
         return replace(case, start=start)
 
     def counterexample(self) -> tuple[Case, str]:
@@ -135,10 +134,10 @@ class Theorem56(Theorem):
         case = self.example()
         assert case.start is not None
         share = np.where(case.start.a > 0, 8.0, 4.0)
-        start = Network(share[:, None] * case.start.W, share * case.start.a)
+        start = replace(case.start, W=share[:, None] * case.start.W, a=share * case.start.a)
         return replace(case, start=start), "near_the_best"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Theorem 5.6"
         return (
             two_classes(case, "§3.1"),
@@ -158,21 +157,21 @@ class Theorem56(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The margin's relative distance from that of θ̄*; beyond δ, the direction's excess too."""
         end = known_end(run)
         if end is None or run is None:
             return None
-        best = Network(prediction.values["W"], prediction.values["a"])
+        best = Network(prediction.values["W"], prediction.values["a"], case.alpha)
         away = _distance(end, _spread(best, case.start or run.start))
         short = abs(margin(end, case) / prediction.values["margin"] - 1)
         return max(short, away - NEAR_END)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        best = Network(prediction.values["W"], prediction.values["a"])
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        best = Network(prediction.values["W"], prediction.values["a"], case.alpha)
         return ended(_spread(best, case.start))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"The limit's margin is {prediction.values['margin']:.6g} up to {residual:.1e} of it, "
             f"and its direction is within {NEAR_END} of the best one."
@@ -181,17 +180,17 @@ class Theorem56(Theorem):
         )
 
 
-def _below(case: Case, run: Run | None, place: str) -> Check:
+def _below(case: Case, run: Observation | None, place: str) -> Check:
     """log of the sum of the losses, at the start or at the best moment of the run."""
     name = "small_loss"
     if run is not None:
-        low = min(moment.log_loss for moment in run.moments)
+        low = min(moment.log_loss for moment in run.path)
         return by_slack(name, THRESHOLD - low, place, f"log of the sum: {low:.4g}", strict=True)
     if case.start is not None and two_layer(case, place).holds:
         low = log_loss(case.start, case)
         if low < THRESHOLD:
             return by_slack(name, THRESHOLD - low, place, f"log of the sum: {low:.4g}")
-    return of_the_path(name, place)
+    return needs_a_run(name, place)
 
 
 def _starts_near(case: Case, place: str) -> tuple[Check, Check]:
@@ -207,7 +206,7 @@ def _starts_near(case: Case, place: str) -> tuple[Check, Check]:
     best = optimum(case.data, case.alpha, seconds=SECONDS)
     if best.gap > GAP:
         return large, undecided("near_the_best", place, "the best network is not known")
-    network = Network(best.problems[0].W, best.problems[0].a)
+    network = Network(best.problems[0].W, best.problems[0].a, case.alpha)
     away = _distance(case.start, _spread(network, case.start))
     note = f"the directions are {away:.2g} apart; ε₀ is read as {NEAR}"
     return large, by_slack("near_the_best", NEAR - away, place, note)
@@ -220,8 +219,8 @@ def _spread(best: Network, start: Network | None) -> Network:
     """
     lengths = np.linalg.norm(best.W, axis=1) * np.abs(best.a)
     root = np.sqrt(lengths)
-    ideal = Network(
-        best.W * (root / np.linalg.norm(best.W, axis=1))[:, None], np.sign(best.a) * root
+    ideal = replace(
+        best, W=best.W * (root / np.linalg.norm(best.W, axis=1))[:, None], a=np.sign(best.a) * root
     )
     if start is None:
         return ideal
@@ -230,7 +229,7 @@ def _spread(best: Network, start: Network | None) -> Network:
     share = np.maximum(along[np.arange(len(owner)), owner], 0.0)
     total = np.array([np.linalg.norm(share[owner == g]) for g in range(len(root))])
     share = share / np.where(total > 0, total, 1.0)[owner]
-    return Network(share[:, None] * ideal.W[owner], share * ideal.a[owner])
+    return replace(best, W=share[:, None] * ideal.W[owner], a=share * ideal.a[owner])
 
 
 def _distance(one: Network, other: Network) -> float:
@@ -238,9 +237,5 @@ def _distance(one: Network, other: Network) -> float:
     sizes = size_of(one), size_of(other)
     if min(sizes) == 0:
         return 2.0
-    return size_of(
-        minus(
-            Network(one.W / sizes[0], one.a / sizes[0]),
-            Network(other.W / sizes[1], other.a / sizes[1]),
-        )
-    )
+    W, a = one.W / sizes[0] - other.W / sizes[1], one.a / sizes[0] - other.a / sizes[1]
+    return size_of(replace(one, W=W, a=a))

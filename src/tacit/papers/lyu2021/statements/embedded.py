@@ -25,9 +25,9 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetric_checks,
     symmetrised,
 )
-from tacit.theorems.shared_hypotheses import both_signs, by_slack, undecided
-from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import both_signs, by_slack, undecided
+from tacit.values import Check, Network
 
 EXACT = 1e-9
 """Rounding that a path of the flow may gather."""
@@ -58,7 +58,7 @@ class Lemma53(Theorem):
 
     def example(self) -> Case:
         case = symmetric_case(width=5)
-        pair = Network(np.array([[0.3, 0.1], [-0.1, 0.2]]), np.array([0.2, -0.4]))
+        pair = Network(np.array([[0.3, 0.1], [-0.1, 0.2]]), np.array([0.2, -0.4]), case.alpha)
         return replace(case, start=embed(np.array([1.0, -2.0, 0.5, -0.3, 0.7]), pair))
 
     def counterexample(self) -> tuple[Case, str]:
@@ -66,9 +66,9 @@ class Lemma53(Theorem):
         assert case.start is not None
         W = case.start.W.copy()
         W[0] += 0.01
-        return replace(case, start=Network(W, case.start.a)), "embedded"
+        return replace(case, start=replace(case.start, W=W)), "embedded"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma 5.3"
         return (
             *network_checks(case),
@@ -89,18 +89,19 @@ class Lemma53(Theorem):
         values = {"b": case.start.a, "W": pair.W, "a": pair.a}
         return Prediction(f"{words}, so {len(case.start.a)} neurons move like 2.", values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The largest distance from π_b of two neurons on the way, relative to ‖θ‖_M."""
         assert run is not None
         b = run.start.a if case.start is None else case.start.a
-        return max(_off(moment.network, b) for moment in run.moments)
+        return max(_off(moment.network, b) for moment in run.path)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         assert case.start is not None
-        later = embed(case.start.a, Network(prediction.values["W"][::-1], prediction.values["a"]))
-        return Run((Moment(-math.inf, 0.0, case.start), Moment(0.0, -1.0, later)))
+        pair = Network(prediction.values["W"][::-1], prediction.values["a"], case.alpha)
+        later = embed(case.start.a, pair)
+        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(0.0, -1.0, later)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Along the whole path the neurons keep their proportions, up to {residual:.1e}."
 
 
@@ -134,9 +135,9 @@ class Lemma54(Theorem):
         case = self.example()
         w = case.data.y @ case.data.X
         W = np.outer(np.full(4, 1e-7), w / np.linalg.norm(w))
-        return replace(case, start=Network(W, np.full(4, 1e-7))), "good_embedding"
+        return replace(case, start=Network(W, np.full(4, 1e-7), case.alpha)), "good_embedding"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma 5.4"
         return (
             *symmetric_checks(case),
@@ -164,14 +165,14 @@ class Lemma54(Theorem):
         words += f", and its weights are no longer small from t = {when:.4g} on."
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The largest ‖θ − π_b̄(θ̃)‖_M/‖θ‖_M over the moments in the window."""
         assert run is not None
         case = started(case, run)
         assert case.start is not None
         known = embedding_of(case, case.start)
         worst = None
-        for moment in run.moments:
+        for moment in run.path:
             time = case.data.n * math.exp(min(moment.time, 700.0))  # of the mean loss
             growth = known.rate * time + math.log(known.size)  # λ₀ t with t = 0 at T₁₂
             if not math.log(WINDOW[0]) <= growth <= math.log(WINDOW[1]):
@@ -181,17 +182,17 @@ class Lemma54(Theorem):
             worst = max(worst or 0.0, off)
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         assert case.start is not None
         known = embedding_of(case, case.start)
-        moments = [Moment(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
+        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
         for r in (0.2, 0.9):
             time = known.time(r) / case.data.n
             network = embed(known.b, _two_neurons(case, known, math.log(r)))
-            moments.append(Moment(math.log(time), moments[0].log_loss, network))
-        return Run(tuple(moments))
+            moments.append(PathPoint(math.log(time), moments[0].log_loss, network))
+        return Observation(tuple(moments))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"While its weights grow to size one, the network is within {residual:.1e} (relative) "
             "of the two neurons, whose path was computed on its own."
@@ -204,7 +205,8 @@ def _pair(network: Network, b: np.ndarray) -> Network:
     for chosen in (b > 0, b < 0):
         share = np.abs(b[chosen]) / np.linalg.norm(b[chosen])
         halves.append((share @ network.W[chosen], share @ network.a[chosen]))
-    return Network(np.array([w for w, _ in halves]), np.array([a for _, a in halves]))
+    W, a = (np.array(part) for part in zip(*halves, strict=True))
+    return Network(W, a, network.alpha)
 
 
 def _off(network: Network, b: np.ndarray) -> float:
@@ -240,8 +242,8 @@ def _two_neurons(case: Case, known: Embedding, growth: float) -> Network:
     """θ̃(t) with λ₀ t = growth, from r θ̂ (4)."""
     sizes = np.array([np.linalg.norm(known.b[known.b > 0]), -np.linalg.norm(known.b[known.b < 0])])
     a = SEED_SIZE * sizes
-    first = Network(np.outer(a, known.direction), a)
+    first = Network(np.outer(a, known.direction), a, case.alpha)
     radius = math.sqrt(2) * largest(first) * math.exp(growth) / SEED_SIZE
     X, y = symmetrised(case)
     pair = integrated(X, y, case.alpha, first.W, first.a, radius)
-    return Network(pair.W, pair.a)
+    return Network(pair.W, pair.a, case.alpha)

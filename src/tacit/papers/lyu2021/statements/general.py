@@ -12,9 +12,9 @@ from tacit.numerics.least_squares import nnls
 from tacit.papers.lyu2021.statements._outputs import margin
 from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of
-from tacit.theorems.shared_hypotheses import neuron_sizes, undecided
-from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import neuron_sizes, undecided
+from tacit.values import Check, Network
 
 MOST_ENTRIES = 1e7
 """Entries of X, times neurons, up to which the best separator for every neuron is found."""
@@ -78,16 +78,16 @@ class TheoremB19(Theorem):
         right = (data.y @ data.X) / np.linalg.norm(data.y @ data.X)
         W = 0.1 * np.array([right, -right, -right, right])
         a = np.array([0.1, 0.1, 0.1, -0.1])
-        return Case(data, flow_setting("leaky:0.5", 4), Network(W, a))
+        return Case(data, flow_setting("leaky:0.5", 4), Network(W, a, 0.5))
 
     def counterexample(self) -> tuple[Case, str]:
         """The same without the good neuron."""
         case = self.example()
         assert case.start is not None
-        start = Network(case.start.W[1:], case.start.a[1:])
+        start = Network(case.start.W[1:], case.start.a[1:], 0.5)
         return Case(case.data, flow_setting("leaky:0.5", 3), start), "head_start"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *network_checks(case),
             *flow_checks(case),
@@ -107,7 +107,7 @@ class TheoremB19(Theorem):
             {"neurons": good},
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """What is left of the loss, and by what share a good neuron's a_k² falls below c.
 
         The loss goes to 0 when the limit separates the data; where there is no limit, the last loss
@@ -117,30 +117,30 @@ class TheoremB19(Theorem):
         if run.limit is not None:
             left = 0.0 if margin(run.limit, case) > 0 else 1.0
         else:
-            left = math.exp(min(run.moments[-1].log_loss - run.moments[0].log_loss, 0.0))
+            left = math.exp(min(run.path[-1].log_loss - run.path[0].log_loss, 0.0))
         starts = head_starts(run.start, case)
         good = np.flatnonzero(starts > 0)
         sign = np.sign(run.start.a[good])
         room = run.start.a[good] ** 2 - (run.start.W[good] ** 2).sum(axis=1)
         c = starts[good] * neuron_sizes(run.start)[good] ** 2 + np.maximum(room, 0.0)
-        for moment in run.moments:
+        for moment in run.path:
             below = 1 - np.maximum(sign * moment.network.a[good], 0.0) ** 2 / c
             left = max(left, float(below.max(initial=0.0)))
         return left
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """The good neurons grow along the separator; the others stay."""
         assert case.start is not None
         good = np.flatnonzero(head_starts(case.start, case) > 0)
         a = np.zeros_like(case.start.a)
         a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
-        grown = Network(np.outer(a, case.view.separator.direction), a)
-        moments = (Moment(-math.inf, 0.0, case.start), Moment(10.0, -100.0, grown))
-        return Run(moments, grown)
+        grown = Network(np.outer(a, case.view.separator.direction), a, case.alpha)
+        moments = (PathPoint(-math.inf, 0.0, case.start), PathPoint(10.0, -100.0, grown))
+        return Observation(moments, grown)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
-        log10_loss = run.moments[-1].log_loss / math.log(10)
+        log10_loss = run.path[-1].log_loss / math.log(10)
         if residual <= self.tolerance:
             return f"The loss reached 10^({log10_loss:.0f}); no neuron lost its head start."
         return (

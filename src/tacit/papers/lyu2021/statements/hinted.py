@@ -10,12 +10,13 @@ import numpy as np
 
 from tacit.certificates import optimum
 from tacit.numerics.max_margin import max_margin
+from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end
 from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
-from tacit.papers.lyu2021.statements.one_neuron import best_neuron, hinted_case, one_neuron, split
+from tacit.papers.lyu2021.statements.one_neuron import best_neuron, hinted_case, split
 from tacit.papers.lyu2021.statements.principal import pulls, start_checks
-from tacit.theorems.shared_hypotheses import by_slack, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Dataset
 
 ROUNDING = 1e-6
@@ -93,7 +94,7 @@ class Theorem62(Theorem):
         """K is large enough for the paper, but not for a suboptimal margin."""
         return _with_K(0.9), "large_K"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Theorem 6.2"
         return (
             *network_checks(case),
@@ -119,19 +120,19 @@ class Theorem62(Theorem):
         )
         return Prediction(words, values, ((1, w),))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Of the function; 1 when no network is known that has a wider margin."""
         end = known_end(run)
         if end is None:
             return None
-        apart = difference(end, one_neuron(prediction.values["w"], 1), case)
+        apart = difference(end, one_neuron(prediction.values["w"], case.alpha), case)
         suboptimal = prediction.values["widest"] > prediction.values["margin"] * (1 + 1e-9)
         return max(apart, 0.0 if suboptimal else 1.0)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        return ended(split(prediction.values["w"], 1, case.start))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        return ended(split(prediction.values["w"], 1, case))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         share = prediction.values["margin"] / prediction.values["widest"]
         return (
             f"At unit norm the limit differs from ½ φ(w*·x) by at most {residual:.1e} of it; the "
@@ -157,8 +158,8 @@ class Theorem62(Theorem):
     def _probability() -> Evidence:
         """One neuron with a < 0 ends in −½ φ(−w⁻·x) (Lemma A.4), and has probability ½."""
         case = hinted_case()
-        other = one_neuron(best_neuron(case, -1).w, -1)
-        apart = difference(other, one_neuron(best_neuron(case, 1).w, 1), case)
+        other = one_neuron(best_neuron(case, -1).w, case.alpha, -1)
+        apart = difference(other, one_neuron(best_neuron(case, 1).w, case.alpha), case)
         words = (
             "With m = 1 a negative neuron, of probability ½, has another limit, "
             f"{apart:.2g} of it away: the probability is ½ = 1 − 2^(−m), whatever δ is."

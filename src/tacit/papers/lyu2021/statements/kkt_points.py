@@ -12,16 +12,16 @@ from tacit.data import load
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.statements._outputs import ended
 from tacit.papers.lyu2021.statements._symmetric import symmetric_checks
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     both_layers,
     by_slack,
-    of_the_path,
+    needs_a_run,
     two_classes,
     two_layer,
     undecided,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Setting
+from tacit.values import Check, Network, Setting
 
 KKT = 1e-6
 """Residuals of the KKT conditions up to this are those of a KKT point."""
@@ -32,11 +32,11 @@ def spoken_of(case: Case) -> bool:
     return case.data.binary and case.setting.two_layer
 
 
-def kkt_direction(case: Case, run: Run | None, place: str) -> Check:
+def kkt_direction(case: Case, run: Observation | None, place: str) -> Check:
     """The run leads to a network along a KKT-margin direction (Definition B.8)."""
     name = "kkt_direction"
-    if run is None or not run.moments:
-        return of_the_path(name, place)
+    if run is None or not run.path:
+        return needs_a_run(name, place)
     if not case.both:
         return undecided(name, place, "not looked at: the first layer only is trained")
     if not spoken_of(case) or not run.end.W.any():
@@ -75,7 +75,7 @@ class LemmaB9(Theorem):
     def example(self) -> Case:
         """A start that is far from balanced: the balance is the limit's, not the start's."""
         W = np.array([[0.3, 0.1], [-0.2, 0.4], [0.1, -0.3]])
-        start = Network(W, np.array([0.8, -0.9, 1.0]))
+        start = Network(W, np.array([0.8, -0.9, 1.0]), 0.5)
         setting = flow_setting("leaky:0.5", 3)
         return Case(load("linear:n=8,d=2,margin=0.3,seed=1"), setting, start)
 
@@ -85,7 +85,7 @@ class LemmaB9(Theorem):
             case, setting=dataclasses.replace(case.setting, train="first"), _properties={}
         ), "both_layers"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3.2"),
             two_layer(case, "§3.2"),
@@ -96,18 +96,20 @@ class LemmaB9(Theorem):
     def predict(self, case: Case) -> Prediction:
         return Prediction("In the limit |a_k| = ‖w_k‖ for every neuron.")
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """max_k ||a_k| − ‖w_k‖| over the largest of all these numbers."""
         assert run is not None
         a, sizes = np.abs(run.end.a), np.linalg.norm(run.end.W, axis=1)
         largest = max(a.max(), sizes.max())
         return float(np.abs(a - sizes).max() / largest) if largest > 0 else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         W = np.random.default_rng(0).normal(size=(case.setting.width, case.data.d))
-        return ended(Network(W, np.linalg.norm(W, axis=1) * (-1.0) ** np.arange(len(W))))
+        return ended(
+            Network(W, np.linalg.norm(W, axis=1) * (-1.0) ** np.arange(len(W)), case.alpha)
+        )
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return "In the limit |a_k| = ‖w_k‖ for every neuron, to the last digit."
         return f"|a_k| and ‖w_k‖ differ by at most {residual:.1e} of the largest of them."
@@ -137,7 +139,7 @@ class LemmaF3(Theorem):
 
     def example(self) -> Case:
         W = 1e-3 * np.array([[0.8, 0.6], [-0.28, 0.96]])
-        start = Network(W, 1e-3 * np.array([1.0, -1.0]))
+        start = Network(W, 1e-3 * np.array([1.0, -1.0]), 0.5)
         data = load("symmetric:n=12,d=2,margin=0.2,seed=3")
         return Case(data, flow_setting("leaky:0.5", 2), start)
 
@@ -147,7 +149,7 @@ class LemmaF3(Theorem):
             "symmetric"
         )
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *symmetric_checks(case),
             width_is(case, 2, "Lemma F.3"),
@@ -164,29 +166,29 @@ class LemmaF3(Theorem):
             {"w": found.direction, "margins": np.array([both, one, one])},
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Distance of θ/‖θ‖ from the nearest of the three directions."""
         assert run is not None
         return float(_distances(prediction.values["w"], run.end).min())
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
-        w = prediction.values["w"]
-        return ended(Network(0.5 * np.array([w, -w]), 0.5 * np.array([1.0, -1.0])))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        W, a = three_directions(prediction.values["w"])[0]
+        return ended(Network(W, a, case.alpha))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         j = int(_distances(prediction.values["w"], run.end).argmin())
         which = ("½(w*, −w*, 1, −1)", "(w*, 0, 1, 0)/√2", "(0, −w*, 0, −1)/√2")[j]
         return f"The direction is {residual:.1e} away from {which}."
 
 
-def three_directions(w: np.ndarray) -> tuple[Network, ...]:
-    """Of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
+def three_directions(w: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """W and a of the directions of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
     alone, none = w / np.sqrt(2), np.zeros_like(w)
     return (
-        Network(0.5 * np.array([w, -w]), np.array([0.5, -0.5])),
-        Network(np.array([alone, none]), np.array([1 / np.sqrt(2), 0.0])),
-        Network(np.array([none, -alone]), np.array([0.0, -1 / np.sqrt(2)])),
+        (0.5 * np.array([w, -w]), np.array([0.5, -0.5])),
+        (np.array([alone, none]), np.array([1 / np.sqrt(2), 0.0])),
+        (np.array([none, -alone]), np.array([0.0, -1 / np.sqrt(2)])),
     )
 
 
@@ -195,7 +197,7 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
     theta = np.column_stack([network.W, network.a])[order]
     theta = theta / (np.linalg.norm(theta) or 1.0)
     return np.array(
-        [np.linalg.norm(theta - np.column_stack([n.W, n.a])) for n in three_directions(w)]
+        [np.linalg.norm(theta - np.column_stack([W, a])) for W, a in three_directions(w)]
     )
 
 
@@ -205,10 +207,10 @@ def width_is(case: Case, wanted: int, place: str) -> Check:
     return by_slack(f"width_{wanted}", -abs(width - wanted), place, note)
 
 
-def _opposite_signs(run: Run | None, place: str) -> Check:
+def _opposite_signs(run: Observation | None, place: str) -> Check:
     """a_1 ≥ 0 ≥ a_2 in the limit."""
-    if run is None or not run.moments:
-        return of_the_path("opposite_signs", place)
+    if run is None or not run.path:
+        return needs_a_run("opposite_signs", place)
     a = run.end.a / max(np.abs(run.end.a).max(), 1e-300)
     slack = min(float(a.max()), -float(a.min()))
     return by_slack("opposite_signs", slack, place, "min(max a, −min a) / max|a|")

@@ -12,18 +12,9 @@ from tacit.data.figure_sets import lyu2021_left
 from tacit.papers.lyu2021.statements._outputs import unit_outputs
 from tacit.papers.lyu2021.statements._symmetric import at_least
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting
-from tacit.theorems.shared_hypotheses import both_layers, by_slack, two_classes, two_layer
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import both_layers, by_slack, two_classes, two_layer
+from tacit.values import Check, Network
 
 SAME = 1e-9
 """Points that differ from the paper's by this share of their size are the paper's."""
@@ -40,7 +31,7 @@ def printed_network(alpha: float) -> Network:
     a = np.array([1.0, 1.0, -1.0]) / math.sqrt(1 + alpha)
     a[:2] /= math.sqrt(2 * math.cos(beta))
     unit = np.array([[math.cos(beta), math.sin(beta)], [math.cos(beta), -math.sin(beta)], [-1, 0]])
-    return Network(np.abs(a)[:, None] * unit, a)
+    return Network(np.abs(a)[:, None] * unit, a, alpha)
 
 
 def printed_multipliers(alpha: float) -> np.ndarray:
@@ -107,7 +98,7 @@ class ExampleI11(Theorem):
         """The data for another slope."""
         return Case(lyu2021_left(0.25), flow_setting("leaky:0.5", 3)), "six_points"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "App. I.1.1"),
             two_layer(case, "App. I.1.1"),
@@ -124,7 +115,7 @@ class ExampleI11(Theorem):
             {"margin": margin, "best": best},
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float:
         """KKT residual of the network, and relative differences of the two margins: the network's
         own, and that of the convex program."""
         net, data = printed_network(case.alpha), case.data
@@ -134,7 +125,7 @@ class ExampleI11(Theorem):
         parts = kkt.stationarity, kkt.complementarity, kkt.feasibility
         return float(max(*parts, abs(own - 1), 1 - high, low - 1))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         own, best = prediction.values["margin"], prediction.values["best"]
         return f"The KKT conditions and the margins {own:.4f}, {best:.4f} hold to {residual:.1e}."
 

@@ -10,8 +10,8 @@ from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.pricing import price
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements.kkt_points import spoken_of
-from tacit.theorems.shared_hypotheses import undecided
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
+from tacit.theorems.hypotheses import undecided
 from tacit.values import Check
 
 MOST_CELLS = 2000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Literal
 
@@ -11,20 +10,12 @@ import numpy as np
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.least_squares import nnls
+from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements._symmetric import network_checks
-from tacit.theorems.shared_hypotheses import by_slack
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check, Dataset, Setting
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack
+from tacit.values import Check, Dataset, Network, Setting
 
 Sign = Literal[1, -1]
 
@@ -34,21 +25,14 @@ def best_neuron(case: Case, sign: Sign) -> ScaledMargin:
     return scaled_margin(case.data.X, case.data.y, case.alpha, sign)
 
 
-def one_neuron(w: np.ndarray, sign: Sign) -> Network:
-    """½ φ(w·x), or −½ φ(−w·x), of unit norm."""
-    return Network(sign * w[None] / math.sqrt(2), np.array([sign / math.sqrt(2)]))
-
-
-def split(w: np.ndarray, sign: Sign, start: Network | None) -> Network:
-    """The same spread over the neurons of that sign; the others are zero."""
-    if start is None:
-        return one_neuron(w, sign)
-    mine = sign * start.a > 0
-    share = np.where(mine, np.abs(start.a), 0.0)
+def split(w: np.ndarray, sign: Sign, case: Case) -> Network:
+    """One neuron spread over the initial neurons of that sign; the others are zero."""
+    one = one_neuron(w, case.alpha, sign)
+    if case.start is None:
+        return one
+    share = np.where(sign * case.start.a > 0, np.abs(case.start.a), 0.0)
     share = share / np.linalg.norm(share)
-    return Network(
-        np.outer(share, one_neuron(w, sign).W[0]), share * one_neuron(w, sign).a[0] + 0.0
-    )
+    return Network(np.outer(share, one.W[0]), share * one.a[0] + 0.0, case.alpha)
 
 
 def hinted_case(call: str = "n=4,d=2", alpha: float = 0.5, size: float = 1e-8) -> Case:
@@ -59,7 +43,7 @@ def hinted_case(call: str = "n=4,d=2", alpha: float = 0.5, size: float = 1e-8) -
     setting = Setting(
         activation=f"leaky:{alpha}", width=3, init=f"balanced_gaussian:{size:g}", rule="flow"
     )
-    return Case(data, setting, Network(W, a))
+    return Case(data, setting, Network(W, a, alpha))
 
 
 class LemmaA4(Theorem):
@@ -90,7 +74,7 @@ class LemmaA4(Theorem):
         data = Dataset(np.vstack([case.data.X, case.data.X[:1]]), np.append(case.data.y, y[0]))
         return replace(case, data=data, _properties={}), "linearly_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         m = case.setting.width
         return (
             *network_checks(case),
@@ -106,7 +90,7 @@ class LemmaA4(Theorem):
         )
         return Prediction(words, {"w": best.w, "margin": best.lower / 2}, ((1, best.w),))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Distance from the solution of the KKT system by non-negative least squares, and the KKT
         residual of the predicted network."""
         X, y = case.data.X, case.data.y
@@ -115,13 +99,13 @@ class LemmaA4(Theorem):
         rows, goal = np.vstack([Z.T, np.ones(len(Z))]), np.append(np.zeros(X.shape[1]), 1.0)
         left = rows @ nnls(rows, goal)[0] - goal
         w = left[:-1] / np.linalg.norm(left[:-1])  # the only KKT point of a linear problem
-        net = one_neuron(prediction.values["w"], 1)
+        net = one_neuron(prediction.values["w"], case.alpha)
         kkt = two_layer_kkt(net.W, net.a, X, y, case.alpha)
         off = abs(kkt.margin / prediction.values["margin"] - 1)
         apart = float(np.linalg.norm(w - prediction.values["w"]))
         return max(apart, off, kkt.stationarity, kkt.complementarity)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The KKT system, solved in another way, has the same solution up to {residual:.1e}."
 
     @staticmethod

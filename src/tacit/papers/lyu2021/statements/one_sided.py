@@ -15,18 +15,9 @@ from tacit.papers.lyu2021.statements._outputs import ended, margin
 from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of, width_is
 from tacit.papers.lyu2021.statements.multipliers import MOST_CELLS, weaker_at_multipliers
-from tacit.theorems.shared_hypotheses import balanced, by_slack, undecided
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check, Dataset
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import balanced, by_slack, undecided
+from tacit.values import Check, Dataset, Network
 
 TRIED = 200
 """Random directions, and random networks nearby, that try to refute Theorem G.11."""
@@ -55,16 +46,16 @@ class TheoremG9(Theorem):
     invariances = frozenset({"order", "scale", "rotation"})
 
     def example(self) -> Case:
-        start = Network(1e-2 * np.array([[-0.8, 0.6]]), np.array([1e-2]))
+        start = Network(1e-2 * np.array([[-0.8, 0.6]]), np.array([1e-2]), 0.5)
         data = load("linear:n=10,d=2,margin=0.3,seed=4")
         return Case(data, flow_setting("leaky:0.5", 1), start)
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        start = Network(-1e-2 * case.view.separator.direction[None], np.array([1e-2]))
+        start = Network(-1e-2 * case.view.separator.direction[None], np.array([1e-2]), 0.5)
         return Case(case.data, case.setting, start), "right_side"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case = started(case, run)
         return (
             *network_checks(case),
@@ -83,7 +74,7 @@ class TheoremG9(Theorem):
             ((1, found.w),),
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """‖θ/‖θ‖ − (w⁺, 1)/√2‖."""
         assert run is not None
         if run.outcome != "converged":
@@ -92,10 +83,10 @@ class TheoremG9(Theorem):
         wanted = np.append(prediction.values["w_plus"], 1) / np.sqrt(2)
         return float(np.linalg.norm(theta / (np.linalg.norm(theta) or 1.0) - wanted))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
-        return ended(Network(prediction.values["w_plus"][None], np.array([1.0])))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        return ended(Network(prediction.values["w_plus"][None], np.array([1.0]), case.alpha))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The direction is {residual:.1e} away from (w⁺, 1)/√2."
 
 
@@ -219,7 +210,7 @@ class TheoremG11(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return three_points(), "weaker_at_multipliers"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *network_checks(case),
             case.data_check("linearly_separable", "Assumption 3.2"),
@@ -235,7 +226,7 @@ class TheoremG11(Theorem):
             ((1, known.w),),
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """How fast the margin can rise to first order, and by how much it does in random networks
         nearby; relative to it."""
         known = scaled_margin(case.data.X, case.data.y, case.alpha)
@@ -253,7 +244,7 @@ class TheoremG11(Theorem):
             rise = max(rise, margin(near, case) / (known.upper / 2) - 1)
         return rise
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= self.tolerance:
             return f"Nothing nearby has a wider margin; {TRIED} networks were tried."
         return f"A network nearby has a wider margin: it rises at the relative rate {residual:.1e}."

@@ -11,18 +11,9 @@ from tacit.data import load
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.lyu2021.statements._outputs import ended, outputs
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, kkt_direction
-from tacit.theorems.shared_hypotheses import both_layers, relu, two_classes, two_layer
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import both_layers, relu, two_classes, two_layer
+from tacit.values import Check, Network
 
 ALIVE = 1e-9
 """A neuron with a smaller share of its sign's total Σ|a_j|‖w_j‖ has died out."""
@@ -38,7 +29,7 @@ def _counterexample() -> tuple[Case, str]:
     return dataclasses.replace(_example(), data=data, _properties={}), "orthogonally_separable"
 
 
-def _hypotheses(case: Case, run: Run | None, place: str) -> tuple[Check, ...]:
+def _hypotheses(case: Case, run: Observation | None, place: str) -> tuple[Check, ...]:
     return (
         two_classes(case, "Definition H.1"),
         two_layer(case, "Appendix H"),
@@ -74,7 +65,7 @@ def _to_unit_margin(network: Network, case: Case) -> Network | None:
     if smallest <= 0:
         return None
     scale = smallest**-0.5
-    return Network(scale * network.W, scale * network.a)
+    return Network(scale * network.W, scale * network.a, case.alpha)
 
 
 def _along(network: Network, prediction: Prediction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,7 +85,7 @@ def _along(network: Network, prediction: Prediction) -> tuple[np.ndarray, np.nda
     return np.concatenate(rows), np.concatenate(signs), np.concatenate(angles)
 
 
-def _ideal(prediction: Prediction, case: Case) -> Run:
+def _ideal(prediction: Prediction, case: Case) -> Observation:
     """Neurons of either sign in turn, of different lengths."""
     signs = (-1.0) ** np.arange(case.setting.width)
     share = 1.0 + np.arange(case.setting.width)
@@ -105,7 +96,7 @@ def _ideal(prediction: Prediction, case: Case) -> Run:
         mine, size = signs == sign, np.linalg.norm(w)
         a[mine] = sign * np.sqrt(size * share[mine] / share[mine].sum())
         W[mine] = np.outer(np.abs(a[mine]), w / size) if size > 0 else 0.0
-    return ended(Network(W, a))
+    return ended(Network(W, a, case.alpha))
 
 
 def _on_two_points() -> tuple[Case, Network, dict[int, np.ndarray]]:
@@ -198,13 +189,13 @@ class TheoremH2(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return _counterexample()
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return _hypotheses(case, run, "Theorem H.2")
 
     def predict(self, case: Case) -> Prediction:
         return _predict(case)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The network as a function: how its neurons, by weight |a_k|‖w_k‖, miss w⁺ and w⁻."""
         assert run is not None
         network = _to_unit_margin(run.end, case)
@@ -221,10 +212,10 @@ class TheoremH2(Theorem):
         )
         return float((turned + longer) / total)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _ideal(prediction, case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         rows, _, angles = _along(run.end, prediction)
         m = len(run.end.a)
@@ -270,13 +261,13 @@ class LemmaH3(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return _counterexample()
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return _hypotheses(case, run, "Lemma H.3")
 
     def predict(self, case: Case) -> Prediction:
         return _predict(case)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Over the living neurons: relative distance from w^±, and | |a_k| − ‖w_k‖ | / ‖w_k‖."""
         assert run is not None
         network = _to_unit_margin(run.end, case)
@@ -296,8 +287,8 @@ class LemmaH3(Theorem):
             worst = max(worst, float(far), float((np.abs(a - sizes) / sizes).max()))
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _ideal(prediction, case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Every living neuron is a copy of w⁺ or w⁻ up to {residual:.0e} of its length."

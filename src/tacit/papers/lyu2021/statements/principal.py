@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tacit.numerics.convex_program import optimum
+from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end
 from tacit.papers.lyu2021.statements._symmetric import (
     flow_checks,
@@ -21,10 +22,10 @@ from tacit.papers.lyu2021.statements.one_neuron import (
     Sign,
     best_neuron,
     hinted_case,
-    one_neuron,
     split,
 )
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     LARGE,
     SMALL,
     balanced,
@@ -33,17 +34,7 @@ from tacit.theorems.shared_hypotheses import (
     small_start,
     undecided,
 )
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Network
 
 
 class Pulls(NamedTuple):
@@ -142,7 +133,7 @@ def _of_the_data(case: Case, assumptions: tuple[str, str], sign: Sign) -> tuple[
     )
 
 
-def start_checks(case: Case, sign: Sign, run: Run | None, place: str) -> tuple[Check, ...]:
+def start_checks(case: Case, sign: Sign, run: Observation | None, place: str) -> tuple[Check, ...]:
     return (
         balanced(case, "§6"),
         some_of_sign(case, sign, place),
@@ -166,7 +157,7 @@ class _OneSurvives(Theorem):
     @abstractmethod
     def example(self) -> Case: ...
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), self.source.place
         return (
             *network_checks(case),
@@ -190,15 +181,15 @@ class _OneSurvives(Theorem):
         )
         return Prediction(words, values, ((self.sign, self.sign * best.w),))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         end = known_end(run)
-        wanted = one_neuron(prediction.values["w"], self.sign)
+        wanted = one_neuron(prediction.values["w"], case.alpha, self.sign)
         return None if end is None else difference(end, wanted, case)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        return ended(split(prediction.values["w"], self.sign, case.start))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        return ended(split(prediction.values["w"], self.sign, case))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"At unit norm the limit differs from one Leaky ReLU by at most {residual:.1e} of it."
         )
@@ -227,7 +218,7 @@ class TheoremA7(_OneSurvives):
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
         assert case.start is not None
-        return replace(case, start=Network(case.start.W, -np.abs(case.start.a))), "some_positive"
+        return replace(case, start=replace(case.start, a=-np.abs(case.start.a))), "some_positive"
 
     @staticmethod
     def _rays() -> Evidence:
@@ -278,7 +269,7 @@ class TheoremA10(_OneSurvives):
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
         assert case.start is not None
-        return replace(case, start=Network(case.start.W, 2 * case.start.a)), "balanced"
+        return replace(case, start=replace(case.start, a=2 * case.start.a)), "balanced"
 
     @staticmethod
     def _weights() -> Evidence:

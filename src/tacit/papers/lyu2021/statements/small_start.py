@@ -18,19 +18,18 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetric_checks,
     symmetrised,
 )
-from tacit.theorems.shared_hypotheses import by_slack, undecided
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset
+from tacit.theorems.hypotheses import by_slack, undecided
+from tacit.values import Check, Dataset, Network
 
 RADII = 5
 """Radii r at which Lemma 5.2 is looked at."""
@@ -65,7 +64,7 @@ class Lemma52(Theorem):
         larger = Dataset(2 * case.data.X, case.data.y)
         return replace(case, data=larger, _properties={}), "unit_ball"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case = started(case, run)
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
         return (
@@ -95,14 +94,14 @@ class Lemma52(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """By what share the error is beyond its bound, at the worst of some radii."""
         assert run is not None
         case = started(case, run)
         assert case.start is not None
         known = embedding_of(case, case.start)
         X, y = symmetrised(case)
-        moments = [moment for moment in run.moments if moment.time < LAST_TIME]
+        moments = [moment for moment in run.path if moment.time < LAST_TIME]
         times = case.data.n * np.exp([moment.time for moment in moments])  # of the mean loss
         path = [(moment.network.W, moment.network.a) for moment in moments]
         worst = None
@@ -114,17 +113,17 @@ class Lemma52(Theorem):
             worst = max(worst or 0.0, error / known.bound(r) - 1, 0.0)
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         assert case.start is not None
         known = embedding_of(case, case.start)
-        moments = [Moment(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
+        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
         for r in prediction.values["radii"]:
             time = known.time(r) / case.data.n
-            network = Network(*known.neurons(r))
-            moments.append(Moment(math.log(time), moments[0].log_loss, network))
-        return Run(tuple(moments))
+            network = Network(*known.neurons(r), case.alpha)
+            moments.append(PathPoint(math.log(time), moments[0].log_loss, network))
+        return Observation(tuple(moments))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= 0:
             return "At every radius looked at the error is within its bound."
         return f"The error is beyond its bound, by {residual:.1e} of it."

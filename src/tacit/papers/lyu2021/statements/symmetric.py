@@ -8,11 +8,11 @@ import numpy as np
 
 from tacit.certificates import optimum
 from tacit.numerics.confidence import share_interval
+from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end, margin
 from tacit.papers.lyu2021.statements._symmetric import (
     at_least,
     at_least_one_of_each,
-    best_pair,
     flow_checks,
     gaussian_start,
     good_embedding,
@@ -25,8 +25,8 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetric_case,
     symmetric_checks,
 )
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Dataset
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.values import Check, Dataset, Network
 
 HIT = 1e-6
 """A run attains the widest margin when it is at most this share below it."""
@@ -57,7 +57,7 @@ class Theorem42(Theorem):
         X[0] *= 1.01
         return replace(case, data=Dataset(X, case.data.y), _properties={}), "symmetric"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return *symmetric_checks(case), at_least(2, case, "Theorem 4.2")
 
     def predict(self, case: Case) -> Prediction:
@@ -69,7 +69,7 @@ class Theorem42(Theorem):
         w = separator(case)
         return Prediction(words, found, ((1, w), (-1, -w)))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against the convex program over all networks: its bounds, and the network it finds."""
         best = optimum(case.data, case.alpha, seconds=SECONDS)
         low, high = best.margin
@@ -77,10 +77,13 @@ class Theorem42(Theorem):
         off = max(low / value - 1, 1 - high / value, 0.0)
         if best.gap > GAP:  # its network is not the best one yet
             return off if off > self.tolerance else None
-        network = Network(best.problems[0].W, best.problems[0].a)
-        return max(off, difference(network, best_pair(prediction.values["separator"]), case))
+        network = Network(best.problems[0].W, best.problems[0].a, case.alpha)
+        return max(
+            off,
+            difference(network, linear_network(prediction.values["separator"], case.alpha), case),
+        )
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "The convex program over all networks finds the same margin, and its network differs "
             f"from the linear one by at most {residual:.1e} of that."
@@ -115,9 +118,9 @@ class Theorem43(Theorem):
         case = self.example()
         w = case.data.y @ case.data.X
         W = np.outer(np.full(4, 1e-6), w / np.linalg.norm(w))
-        return replace(case, start=Network(W, np.full(4, 1e-6))), "good_embedding"
+        return replace(case, start=Network(W, np.full(4, 1e-6), case.alpha)), "good_embedding"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case = started(case, run)
         return (
             *_from_a_small_start(case, run),
@@ -133,18 +136,18 @@ class Theorem43(Theorem):
         )
         return Prediction(words, found, ((1, w), (-1, -w)))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         end = known_end(run)
         return (
             None
             if end is None
-            else difference(end, best_pair(prediction.values["separator"]), case)
+            else difference(end, linear_network(prediction.values["separator"], case.alpha), case)
         )
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        return ended(spread(case, best_pair(prediction.values["separator"])))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        return ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         slope = prediction.values["slope"]
         return (
             f"At unit norm the limit differs from {slope:.4g} w*·x by at most {residual:.1e} of it."
@@ -174,7 +177,7 @@ class Corollary44(Theorem):
         case = self.example()
         return replace(case, setting=replace(case.setting, width=1)), "width_2_or_more"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         place = "§4.2"
         drawn = replace(case, start=None)  # it is about all starts, not about this one
         return *_from_a_small_start(drawn, run), gaussian_start(case, place)
@@ -187,7 +190,7 @@ class Corollary44(Theorem):
         )
         return Prediction(words, found)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
         widest = prediction.values["margin"]
         ends = [end for one in run.members if (end := known_end(one)) is not None]
@@ -196,18 +199,18 @@ class Corollary44(Theorem):
         hits = sum(margin(end, case) >= (1 - HIT) * widest for end in ends)
         return max(0.0, prediction.values["probability"] - share_interval(hits, len(ends))[1])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        one = ended(spread(case, best_pair(prediction.values["separator"])))
-        return Run((), members=(one,) * 20)
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        one = ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
+        return Observation((), members=(one,) * 20)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         bound = f"the bound {prediction.values['probability']:.4g}"
         if residual <= 0:
             return f"The share of runs that attain the widest margin is compatible with {bound}."
         return f"Fewer runs attain the widest margin than {bound} allows, by {residual:.2g}."
 
 
-def _from_a_small_start(case: Case, run: Run | None) -> tuple[Check, ...]:
+def _from_a_small_start(case: Case, run: Observation | None) -> tuple[Check, ...]:
     return (
         *symmetric_checks(case),
         case.data_check("lyu2021:assumption4.5", "Assumption 4.5"),

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements._outputs import ended, known_end
 from tacit.papers.lyu2021.statements._symmetric import (
-    best_pair,
     flow_checks,
     linear_limit,
     minus,
@@ -20,18 +20,9 @@ from tacit.papers.lyu2021.statements._symmetric import (
     symmetric_case,
     symmetric_checks,
 )
-from tacit.theorems.shared_hypotheses import balanced, both_signs, by_slack, undecided
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import balanced, both_signs, by_slack, undecided
+from tacit.values import Check, Network
 
 
 class Theorem55(Theorem):
@@ -58,14 +49,14 @@ class Theorem55(Theorem):
         across = np.array([-w[1], w[0]])
         W = np.array([0.2 * (0.6 * w + 0.8 * across), -0.1 * (0.8 * w - 0.6 * across)])
         setting = case.setting.replace(init="balanced:0.2")
-        return replace(case, setting=setting, start=Network(W, np.array([0.2, -0.1])))
+        return replace(case, setting=setting, start=Network(W, np.array([0.2, -0.1]), case.alpha))
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
         assert case.start is not None
-        return replace(case, start=Network(-case.start.W, case.start.a)), "right_sides"
+        return replace(case, start=replace(case.start, W=-case.start.W)), "right_sides"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Theorem 5.5"
         m = case.setting.width
         return (
@@ -86,7 +77,7 @@ class Theorem55(Theorem):
         )
         return Prediction(words, linear_limit(case), ((1, w), (-1, -w)))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """‖θ/‖θ‖ − ½(w*, −w*, 1, −1)‖."""
         end = known_end(run)
         if end is None:
@@ -96,16 +87,16 @@ class Theorem55(Theorem):
         size = size_of(end)
         return size_of(minus(Network(end.W / size, end.a / size), wanted))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
-        return ended(spread(case, best_pair(prediction.values["separator"])))
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        return ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"At unit norm the limit is {residual:.1e} away from ½(w*, −w*, 1, −1)."
 
     @staticmethod
     def _norm() -> Evidence:
-        w = separator(symmetric_case())
-        half = size_of(best_pair(w))
+        case = symmetric_case()
+        half = size_of(linear_network(separator(case), case.alpha))
         words = f"‖½(w*, −w*, 1, −1)‖ is {half:.12g}, ‖¼(w*, −w*, 1, −1)‖ is {half / 2:.12g}."
         return Evidence("corrected" if abs(half - 1) < 1e-12 else "printed", words)
 

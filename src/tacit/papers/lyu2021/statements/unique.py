@@ -10,19 +10,18 @@ import numpy as np
 from tacit.data import load
 from tacit.papers.lyu2021.statements._symmetric import network_checks
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting
-from tacit.theorems.shared_hypotheses import exponential_tail, flow
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check
+from tacit.theorems.hypotheses import exponential_tail, flow
+from tacit.values import Check, Network
 
 
 def _a_sign_that_changes() -> Evidence:
@@ -81,7 +80,7 @@ class LemmaI21(Theorem):
         case = self.example()
         return Case(case.data, flow_setting("relu", 6, "balanced:1e-2")), "leaky"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *network_checks(case),
             exponential_tail(case, "§3.1"),
@@ -95,7 +94,7 @@ class LemmaI21(Theorem):
             "ones all the time, and those with a < 0 the other way, so the path is unique."
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The largest step back of a w_k·x_i, over ‖w_k‖‖x_i‖; 1 where a neuron slides or the path
         branches."""
         assert run is not None
@@ -103,22 +102,20 @@ class LemmaI21(Theorem):
             return 1.0
         return max(steps_back(run, case).max(initial=0.0), 0.0)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Every neuron moves along a_k Σ y_i x_i."""
         rng = np.random.default_rng(0)
-        W, a = (
-            rng.normal(size=(case.setting.width, case.data.d)),
-            rng.normal(size=case.setting.width),
-        )
-        pull = case.data.y @ case.data.X
-        return Run(
+        width, d = case.setting.width, case.data.d
+        W, a = rng.normal(size=(width, d)), rng.normal(size=width)
+        step = np.outer(a, case.data.y @ case.data.X)
+        return Observation(
             tuple(
-                Moment(time, -time, Network(W + math.exp(time) * np.outer(a, pull), a))
+                PathPoint(time, -time, Network(W + math.exp(time) * step, a, case.alpha))
                 for time in (0.0, 1.0, 2.0)
             )
         )
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         if residual >= 1:
             return "The path branches, or a neuron slides along a wall."
@@ -127,7 +124,7 @@ class LemmaI21(Theorem):
         return f"Walls were crossed {crossed} times, always the same way{to}."
 
 
-def steps_back(run: Run, case: Case) -> np.ndarray:
+def steps_back(run: Observation, case: Case) -> np.ndarray:
     """By how much a w_k·x_i moves against a_k y_i from one moment to the next, over ‖w_k‖‖x_i‖.
 
     One number for each step, of the worst neuron and point; neurons that change the sign of a_k in
@@ -136,7 +133,7 @@ def steps_back(run: Run, case: Case) -> np.ndarray:
     X, y = case.data.X, case.data.y
     lengths = np.linalg.norm(X, axis=1)
     found = []
-    for one, other in zip(run.moments, run.moments[1:], strict=False):
+    for one, other in zip(run.path, run.path[1:], strict=False):
         W, V, a = one.network.W, other.network.W, one.network.a
         sign = np.where(a * other.network.a > 0, np.sign(a), 0.0)
         sizes = np.maximum(np.linalg.norm(V, axis=1), np.linalg.norm(W, axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -18,9 +19,9 @@ from tacit.papers.lyu2021.statements._symmetric import (
     started,
 )
 from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of
-from tacit.theorems.shared_hypotheses import by_slack, undecided
-from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, undecided
+from tacit.values import Check, Network
 
 ALIGNED = 1e-9
 """G(w_k)/‖w_k‖ may miss its largest value by this share, and a_k may differ from ±‖w_k‖ so much."""
@@ -106,7 +107,7 @@ class TheoremE4(Theorem):
         data = type(data)(data.X / np.linalg.norm(data.X, axis=1).max(), data.y)
         along = (data.y @ data.X) / np.linalg.norm(data.y @ data.X)
         a = 1e-3 * np.array([1.0, -0.5, 0.0])
-        return Case(data, flow_setting("leaky:0.5", 3), Network(np.outer(a, along), a))
+        return Case(data, flow_setting("leaky:0.5", 3), Network(np.outer(a, along), a, 0.5))
 
     def counterexample(self) -> tuple[Case, str]:
         """The first neuron turned by 0.1 rad."""
@@ -114,9 +115,9 @@ class TheoremE4(Theorem):
         assert case.start is not None
         W, (c, s) = case.start.W.copy(), (math.cos(0.1), math.sin(0.1))
         W[0] = np.array([[c, -s], [s, c]]) @ W[0]
-        return Case(case.data, case.setting, Network(W, case.start.a)), "well_aligned"
+        return Case(case.data, case.setting, replace(case.start, W=W)), "well_aligned"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
         note = f"the longest point has length {longest:.3g}; it may be 1 at most"
         return (
@@ -137,7 +138,7 @@ class TheoremE4(Theorem):
             {"rate": known.rate, "until": max(end, 0.0) / known.rate, "r": known.r},
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """By what factor less 1 the bound is exceeded, at worst, up to T₂ + t₀."""
         assert run is not None
         said = prediction.values or self.predict(started(case, run)).values
@@ -147,27 +148,27 @@ class TheoremE4(Theorem):
         r, m = largest(run.start), len(run.start.a)
         worst, seen = 0.0, False
         last = math.log(until / case.data.n) if until > 0 else -math.inf
-        for moment in run.moments:
+        for moment in run.path:
             if not -math.inf < moment.time <= last:
                 continue
             seen = True
             t = case.data.n * math.exp(moment.time)  # of the mean loss
             growth = math.exp(rate * t)
-            wanted = Network(growth * run.start.W, growth * run.start.a)
+            wanted = Network(growth * run.start.W, growth * run.start.a, case.alpha)
             bound = 4 * m * (r * growth) ** 3 / rate
             worst = max(worst, largest(minus(moment.network, wanted)) / bound - 1)
         return worst if seen else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         assert case.start is not None
-        start, moments = case.start, [Moment(-math.inf, 0.0, case.start)]
+        start, moments = case.start, [PathPoint(-math.inf, 0.0, case.start)]
         for t in prediction.values["until"] * np.array([0.25, 0.5, 1.0]):
             growth = math.exp(prediction.values["rate"] * t)
-            network = Network(growth * start.W, growth * start.a)
-            moments.append(Moment(math.log(t / case.data.n), 0.0, network))
-        return Run(tuple(moments))
+            network = Network(growth * start.W, growth * start.a, case.alpha)
+            moments.append(PathPoint(math.log(t / case.data.n), 0.0, network))
+        return Observation(tuple(moments))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= 0:
             return "The weights stay as near to e^(λt) θ₀ as they should."
         return f"The distance from e^(λt) θ₀ exceeds its bound by {residual:.1e} of it."

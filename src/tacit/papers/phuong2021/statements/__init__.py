@@ -10,7 +10,7 @@ from tacit.papers.phuong2021.statements.local import LemmaA2
 from tacit.papers.phuong2021.statements.probability import Probability
 from tacit.papers.phuong2021.statements.stays import Lemma3, LemmaB1
 from tacit.papers.phuong2021.statements.thm1 import Theorem1
-from tacit.theorems.theorem import Theorem
+from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (
     Theorem1,

@@ -13,7 +13,7 @@ from tacit.papers.phuong2021.statements.thm1 import (
     said_of_vectors,
     setting_of_theorem_1,
 )
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.values import Check
 
 
@@ -46,7 +46,7 @@ class Corollary1(Theorem):
         case = Case(data, FLOW, initial_network(data, size=2.0))
         return case, "small_start"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return setting_of_theorem_1(case, run)
 
     def predict(self, case: Case) -> Prediction:
@@ -59,7 +59,7 @@ class Corollary1(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or run.outcome in UNTOLD:
             return None
         points = probes(case.data.X)
@@ -69,11 +69,11 @@ class Corollary1(Theorem):
         _, off = nnls(two, f)
         return float(off / np.linalg.norm(f))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         plus, minus = prediction.values["w_plus"], prediction.values["w_minus"]
         return run_through(limit_network(case, plus, minus))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The network's function is {residual:.1e} (relative) from u·ρ(w₊·x) − z·ρ(w₋·x)."
 
 

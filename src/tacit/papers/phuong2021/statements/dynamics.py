@@ -14,7 +14,17 @@ from tacit.models.losses import Exponential
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
 from tacit.papers.phuong2021.statements.hypotheses import network_and_rule
 from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_of, pulls, sectors
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Evidence,
+    Observation,
+    PathPoint,
+    Prediction,
+    Source,
+    Theorem,
+)
+from tacit.theorems.hypotheses import (
     balanced,
     both_layers,
     exponential_tail,
@@ -24,16 +34,6 @@ from tacit.theorems.shared_hypotheses import (
     two_layer,
     undecided,
     yes_or_no,
-)
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Moment,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
 )
 from tacit.values import Check, Dataset, Network
 
@@ -108,7 +108,7 @@ class LemmaA3(Theorem):
         data = Dataset(X, np.append(case.data.y, 1), name="six points, two of them parallel")
         return Case(data, case.setting, case.start), "general_position"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§2"),
             *network_and_rule(case),
@@ -128,7 +128,7 @@ class LemmaA3(Theorem):
         words += f"; at the start the fastest has the speed {fastest:.3g}"
         return Prediction(f"{words}.", {"dW": dW, "da": da})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         pieces = _pieces(case, run) if run is not None else []
         if run is None or not pieces:
             return None
@@ -137,18 +137,18 @@ class LemmaA3(Theorem):
         distances = [_off(case, one, other, steps) for one, other in pieces]
         return max((off for off in distances if off is not None), default=None)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         assert case.start is not None
         first = case.start
         times = [0.0, 0.1, 0.2]
         nets = [first] + [integrated(case, first, time) for time in times[1:]]
         moments = [
-            Moment(math.log(t) if t else -math.inf, 0.0, net)
+            PathPoint(math.log(t) if t else -math.inf, 0.0, net)
             for t, net in zip(times, nets, strict=True)
         ]
-        return Run(tuple(moments))
+        return Observation(tuple(moments))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "From moments of the run, these equations of motion lead to its weights at the next "
             f"moment, up to {residual:.1e} of their size."
@@ -204,11 +204,11 @@ def integrated(case: Case, network: Network, time: float, steps: float = math.in
     return Network(end[:size].reshape(shape), end[size:])
 
 
-def _pieces(case: Case, run: Run) -> list[tuple[Moment, Moment]]:
+def _pieces(case: Case, run: Observation) -> list[tuple[PathPoint, PathPoint]]:
     """Neighbouring moments between which every neuron stays in its sector."""
     busy = {time for time, _, _ in run.events}
     pieces = []
-    for one, other in pairwise(run.moments):
+    for one, other in pairwise(run.path):
         if other.time > LATEST or other.time in busy:
             continue
         signs = [sectors(moment.network.W, case.data.X) for moment in (one, other)]
@@ -217,7 +217,7 @@ def _pieces(case: Case, run: Run) -> list[tuple[Moment, Moment]]:
     return pieces[:: 1 + len(pieces) // MOST]
 
 
-def _off(case: Case, one: Moment, other: Moment, steps: int) -> float | None:
+def _off(case: Case, one: PathPoint, other: PathPoint, steps: int) -> float | None:
     """The relative distance of the integrated network from the run's; None if it takes too long."""
     try:
         there = integrated(case, one.network, math.exp(other.time) - math.exp(one.time), steps)
@@ -276,7 +276,7 @@ class LemmaA4(Theorem):
         start = initial_network(data)
         return Case(data, FLOW, Network(start.W, 0.5 * start.a)), "balanced"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         loss = case.setting.loss
         bounded = not isinstance(loss, Exponential)
         return (
@@ -296,18 +296,18 @@ class LemmaA4(Theorem):
         words += f"; {many[0]} are positive and {many[1]} negative"
         return Prediction(f"{words}.", {"signs": signs})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None:
             return None
         signs = np.sign(run.start.a)
-        return max(_imbalance(moment.network, signs) for moment in run.moments)
+        return max(_imbalance(moment.network, signs) for moment in run.path)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         assert case.start is not None
         W, a = case.start.W, case.start.a
         return run_through(case.start, Network(3 * W, 3 * a), Network(0.1 * W, 0.1 * a))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Along the path a and ±‖w‖ of a neuron differ by at most {residual:.1e}, relative."
 
 

@@ -22,17 +22,17 @@ from tacit.papers.phuong2021.statements.hypotheses import (
 )
 from tacit.papers.phuong2021.statements.max_margin_vectors import unit
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, pulls, sectors
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     balanced,
     by_slack,
     logistic,
-    of_the_path,
+    needs_a_run,
     relu,
     small_start,
     two_classes,
     undecided,
 )
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
 from tacit.values import Check, Dataset, Network
 from tacit.values.text import count
 
@@ -77,7 +77,7 @@ class Lemma2(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(flipped(cones(3)), FLOW), "orthogonally_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             both_classes(case, "§2"),
             relu(case, "§2 (2)"),
@@ -100,7 +100,7 @@ class Lemma2(Theorem):
         values = {"positive_sector": two[0], "negative_sector": two[1]}
         return Prediction(words, values, ((1, means[0]), (-1, means[1])))
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float:
         extremal = extremal_directions(case.data.X, HALF * case.data.y)
         sides = (extremal.positive, extremal.negative)
         off = 0.0
@@ -114,7 +114,7 @@ class Lemma2(Theorem):
                 off = max(off, wrong, angle)
         return off
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual >= 1:
             return f"The number of extremal directions of one sign is off by {residual:.0f}."
         return f"A search finds these two extremal directions and no other, to {residual:.0e}."
@@ -155,7 +155,7 @@ class Lemma1(Theorem):
         case = self.example()
         return Case(case.data, case.setting, initial_network(case.data, size=2.0)), "small_start"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§2"),
             *network_and_rule(case),
@@ -181,20 +181,20 @@ class Lemma1(Theorem):
         values = {"positive": positive, "negative": negative, "complete": complete}
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or not prediction.values:
             return None
-        least = min(float((~self._sorted(prediction, case, m.network)).mean()) for m in run.moments)
+        least = min(float((~self._sorted(prediction, case, m.network)).mean()) for m in run.path)
         return least if least == 0 or prediction.values["complete"] else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         X, y = case.data.X, case.data.y
         extremal = extremal_directions(X, HALF * y)
         W = np.array([item.direction for item in extremal.items])
         a = np.array([float(item.sign) for item in extremal.items])
         return run_through(Network(W, a))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual > 0:
             return f"At the best moment {residual:.0%} of the neurons are in none of the sectors."
         return "There is a moment at which every neuron is dead or in an extremal sector."
@@ -210,11 +210,11 @@ class Lemma1(Theorem):
         return done
 
 
-def has_turned(case: Case, run: Run | None) -> Check:
+def has_turned(case: Case, run: Observation | None) -> Check:
     """At the end of the early phase g(w) = C w for every neuron, nearly (Lemma A.1)."""
     name, place = "turned_in_time", "Lemma 1; Lemma A.1"
     if run is None:
-        return of_the_path(name, place)
+        return needs_a_run(name, place)
     X, end = case.data.X, _end_of_the_early_phase(case, run)
     if end is None:
         return Check(name, False, -1.0, place, "the outputs are large from the start")
@@ -232,7 +232,7 @@ def has_turned(case: Case, run: Run | None) -> Check:
     return Check(name, True if angle <= ALIGNED else None, ALIGNED - angle, place, note)
 
 
-def almost_all_data(case: Case, run: Run | None) -> Check:
+def almost_all_data(case: Case, run: Observation | None) -> Check:
     """Not one of the exceptions that we know of; the slack is that of the first.
 
     G must be flat nowhere where a point is seen: not on one ray (the slack is the smallest
@@ -277,10 +277,10 @@ def _has_loose_hyperplane(case: Case) -> bool:
     return False
 
 
-def _end_of_the_early_phase(case: Case, run: Run) -> Network | None:
+def _end_of_the_early_phase(case: Case, run: Observation) -> Network | None:
     """The last network with small outputs."""
     end = None
-    for moment in run.moments:
+    for moment in run.path:
         if np.abs(moment.network.outputs(case.data.X)).max() > NEAR_ZERO:
             break
         end = moment.network

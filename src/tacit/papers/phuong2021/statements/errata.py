@@ -9,7 +9,7 @@ import numpy as np
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.class_margin import class_margin
-from tacit.theorems.theorem import Erratum, Evidence
+from tacit.theorems import Erratum, Evidence
 
 
 def _span() -> Evidence:

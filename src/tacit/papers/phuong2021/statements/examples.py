@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.theorems.theorem import Moment, Run
+from tacit.theorems import Observation, PathPoint
 from tacit.values import Dataset, Network, Setting
 
 FLOW = Setting(rule="flow", width=8, init="balanced:1e-4")
@@ -45,7 +45,7 @@ def initial_network(data: Dataset, width: int = 8, size: float = 1e-4, seed: int
     return Network(W, size * np.where(np.arange(width) % 2 == 0, 1.0, -1.0))
 
 
-def run_through(*networks: Network) -> Run:
+def run_through(*networks: Network) -> Observation:
     """A run made by hand: these networks one after the other, the last of them the limit."""
-    moments = tuple(Moment(float(i), -float(i), net) for i, net in enumerate(networks))
-    return Run(moments, networks[-1])
+    moments = tuple(PathPoint(float(i), -float(i), net) for i, net in enumerate(networks))
+    return Observation(moments, networks[-1])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.theorems.shared_hypotheses import both_layers, by_slack, flow, relu, two_layer
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
+from tacit.theorems.hypotheses import both_layers, by_slack, flow, relu, two_layer
 from tacit.values import Check
 
 

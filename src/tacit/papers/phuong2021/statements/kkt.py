@@ -10,16 +10,8 @@ from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped
 from tacit.papers.phuong2021.statements.hypotheses import both_classes, orthogonally_separable
 from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
-from tacit.theorems.shared_hypotheses import both_layers, by_slack, relu, two_layer
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import both_layers, by_slack, relu, two_layer
 from tacit.values import Check, Network
 
 
@@ -69,7 +61,7 @@ class LemmaC1(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(flipped(cones(3)), FLOW), "orthogonally_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         width = case.setting.width
         return (
             both_classes(case, "Lemma C.1"),
@@ -100,7 +92,7 @@ class LemmaC1(Theorem):
         values = {"W": W, "a": a, "multipliers": multipliers, "smallest_q": float(q.min())}
         return Prediction(words, values | {"margin": margin})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float:
         X, y = case.data.X, case.data.y
         said = prediction.values
         network = Network(said["W"], said["a"])
@@ -108,7 +100,7 @@ class LemmaC1(Theorem):
         certificate = max(kkt.stationarity, kkt.complementarity, kkt.feasibility)
         return max(certificate, _off(network, X, y, said["multipliers"]))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The KKT conditions are met to {residual:.1e}, by the paper's multipliers too."
 
 

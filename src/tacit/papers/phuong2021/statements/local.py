@@ -6,8 +6,8 @@ import numpy as np
 
 from tacit.papers.phuong2021.statements.examples import FLOW, cones
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
-from tacit.theorems.shared_hypotheses import by_slack, relu, two_classes
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, relu, two_classes
 from tacit.values import Check
 from tacit.values.text import count
 
@@ -44,7 +44,7 @@ class LemmaA2(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(cones(3), FLOW.replace(activation="leaky:0.5")), "relu"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         many = int(case.data.X.any(axis=1).sum())
         return (
             two_classes(case, "§2"),
@@ -69,7 +69,7 @@ class LemmaA2(Theorem):
             words, {"w": w, "v": v, "epsilon_max": reach, "right_side": np.array(right)}
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float:
         X, c = case.data.X, 0.5 * case.data.y
         said = prediction.values
         steps = said["epsilon_max"][:, None] * np.array(SHARES)
@@ -78,7 +78,7 @@ class LemmaA2(Theorem):
         left = np.maximum(points @ X.T, 0.0) @ c  # (12)
         return float(np.abs(left - said["right_side"]).max() / (np.abs(c) @ _lengths(X)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "The linear formula and G, computed from its definition, differ by at most "
             f"{residual:.1e} of Σ‖x_i‖/2."

@@ -11,8 +11,8 @@ from tacit.papers.phuong2021.statements.hypotheses import (
     orthogonally_separable,
 )
 from tacit.papers.phuong2021.statements.thm1 import UNTOLD
-from tacit.theorems.shared_hypotheses import balanced, logistic, small_start, yes_or_no
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import balanced, logistic, small_start, yes_or_no
 from tacit.values import Check
 from tacit.values.text import count
 
@@ -40,7 +40,7 @@ class Probability(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(flipped(cones(2)), FLOW), "orthogonally_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         init = case.setting.initialisation
         drawn = isinstance(init, Balanced | BalancedGaussian)
         return (
@@ -62,16 +62,16 @@ class Probability(Theorem):
         )
         return Prediction(words, {"probability": bound})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or not run.members or any(m.outcome in UNTOLD for m in run.members):
             return None
         _, upper = share_interval(_alive(run), len(run.members))
         return max(0.0, prediction.values["probability"] - upper)
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
-        return Run((), members=(Run(()),) * 100)
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        return Observation((), members=(Observation(()),) * 100)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         alive, n = _alive(run), len(run.members)
         low, high = share_interval(alive, n)
@@ -82,5 +82,5 @@ class Probability(Theorem):
         )
 
 
-def _alive(run: Run) -> int:
+def _alive(run: Observation) -> int:
     return sum(member.outcome != "dead" for member in run.members)

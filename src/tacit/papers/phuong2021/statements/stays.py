@@ -19,8 +19,8 @@ from tacit.papers.phuong2021.statements.hypotheses import (
 )
 from tacit.papers.phuong2021.statements.max_margin_vectors import unit
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines, sectors
-from tacit.theorems.shared_hypotheses import balanced, logistic
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import balanced, logistic
 from tacit.values import Check, Dataset, Network
 from tacit.values.text import count
 
@@ -65,7 +65,7 @@ class Lemma3(Theorem):
         data = flipped(cones(2))
         return Case(data, FLOW, initial_network(data)), "orthogonally_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return setting_of_the_proofs(case)
 
     def predict(self, case: Case) -> Prediction:
@@ -79,7 +79,7 @@ class Lemma3(Theorem):
             words += f"; {inside} of {len(case.start.a)} do from the start"
         return Prediction(f"{words}.", values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None:
             return None
         plus, minus = prediction.values["positive_sector"], prediction.values["negative_sector"]
@@ -93,10 +93,10 @@ class Lemma3(Theorem):
             been |= _inside(network, case, plus, minus)
         return worst if been.any() else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _along_the_means(case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual > self.tolerance:
             return f"A neuron left its extremal sector again, by a sine of {residual:.1e}."
         return "No neuron left its extremal sector after reaching it."
@@ -127,7 +127,7 @@ class LemmaB1(Theorem):
         start = initial_network(data)
         return Case(data, FLOW, Network(start.W, 0.5 * start.a)), "balanced"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return setting_of_the_proofs(case)
 
     def predict(self, case: Case) -> Prediction:
@@ -139,7 +139,7 @@ class LemmaB1(Theorem):
         words += f"; so {many} of {len(sure)} cannot die"
         return Prediction(f"{words}.", {"sure_to_live": sure})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None:
             return None
         seen = np.zeros((len(run.start.a), case.data.n), dtype=bool)
@@ -150,10 +150,10 @@ class LemmaB1(Theorem):
             seen |= (cosine > 0) & (np.outer(network.a, case.data.y) > 0)
         return worst if seen.any() else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _along_the_means(case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual > self.tolerance:
             return f"A neuron lost a point of its class from sight, by a sine of {residual:.1e}."
         return "No neuron lost a point of the class of its sign from sight."
@@ -165,8 +165,8 @@ def sure_to_live(network: Network, data: Dataset) -> np.ndarray:
     return seen.any(axis=1)
 
 
-def _networks(run: Run) -> list[Network]:
-    return [moment.network for moment in run.moments]
+def _networks(run: Observation) -> list[Network]:
+    return [moment.network for moment in run.path]
 
 
 def _inside(network: Network, case: Case, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def _inside(network: Network, case: Case, plus: np.ndarray, minus: np.ndarray) -
     return (mine == np.where(network.a[:, None] > 0, plus, minus)).all(axis=1)
 
 
-def _along_the_means(case: Case) -> Run:
+def _along_the_means(case: Case) -> Observation:
     """Neurons that grow along the sum of the points of their class."""
     X, y = case.data.X, case.data.y
     W = np.array([unit(X[y == label].sum(axis=0)) for label in (1, -1)] * 4)

@@ -16,7 +16,8 @@ from tacit.papers.phuong2021.statements.hypotheses import (
 )
 from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors, unit
 from tacit.papers.phuong2021.statements.stays import sure_to_live
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     NEEDS_A_RUN,
     balanced,
     by_slack,
@@ -25,7 +26,6 @@ from tacit.theorems.shared_hypotheses import (
     undecided,
     yes_or_no,
 )
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
 from tacit.values import Check, Network
 from tacit.values.text import count
 
@@ -33,7 +33,7 @@ UNTOLD = ("undecided", "branched")
 """Outcomes of runs that say nothing about a limit."""
 
 
-def setting_of_theorem_1(case: Case, run: Run | None) -> tuple[Check, ...]:
+def setting_of_theorem_1(case: Case, run: Observation | None) -> tuple[Check, ...]:
     """All hypotheses of Theorem 1."""
     return (
         both_classes(case, "§2"),
@@ -67,7 +67,7 @@ def support_spans(case: Case) -> Check:
     return by_slack(name, slack, place, note)
 
 
-def some_neuron_lives(case: Case, run: Run | None) -> Check:
+def some_neuron_lives(case: Case, run: Observation | None) -> Check:
     """J₊ ∪ J₋ is not empty, which has at least the probability 1 − 2^(−p)."""
     name, place = "some_neuron_lives", "Theorem 1; Lemma B.1"
     if case.start is not None:
@@ -103,15 +103,15 @@ def limit_network(case: Case, plus: np.ndarray, minus: np.ndarray) -> Network:
     return Network(W, np.where(first, sizes, -sizes))
 
 
-def end_of(run: Run) -> Network:
+def end_of(run: Observation) -> Network:
     """The limit; of a run that fits one class only, the direction that its last moments point to.
 
     There θ/‖θ‖ is smooth in 1/‖θ‖² (the outputs grow like ‖θ‖², and what is left of the direction
     is their constant part), so a polynomial through the last three moments gives its end.
     """
-    if run.outcome != "partial" or len(run.moments) < 3:
+    if run.outcome != "partial" or len(run.path) < 3:
         return run.end
-    last = [moment.network for moment in run.moments[-3:]]
+    last = [moment.network for moment in run.path[-3:]]
     sizes = [net.norm for net in last]
     x = np.array(sizes) ** -2.0
     weights = [np.prod(np.delete(x, i) / (np.delete(x, i) - x[i])) for i in range(3)]
@@ -172,7 +172,7 @@ class Theorem1(Theorem):
         fewer = type(data)(data.X[kept], data.y[kept], name="cones without two of their points")
         return Case(fewer, FLOW, initial_network(data)), "support_spans"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return setting_of_theorem_1(case, run)
 
     def predict(self, case: Case) -> Prediction:
@@ -187,18 +187,18 @@ class Theorem1(Theorem):
         directions = ((1, unit(plus)), (-1, unit(minus)))
         return Prediction(f"{words}.", values, directions)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or run.outcome in UNTOLD:
             return None
         network = end_of(run)
         off, along = rays(network, prediction.values["w_plus"], prediction.values["w_minus"])
         return float(np.linalg.norm(off) / np.hypot(np.linalg.norm(off), np.linalg.norm(along)))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         plus, minus = prediction.values["w_plus"], prediction.values["w_minus"]
         return run_through(limit_network(case, plus, minus))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         network = end_of(run)
         off, along = rays(network, prediction.values["w_plus"], prediction.values["w_minus"])

@@ -21,7 +21,7 @@ from tacit.papers.sarussi2021.statements.risk import Constants, constants
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Tell, ours
 from tacit.reproduction.claims import at_most, near
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
 from tacit.training import train_many
 from tacit.values import Dataset
 

@@ -10,7 +10,7 @@ from tacit.papers.sarussi2021.statements.perfect import (
     SymmetricHasNoMixedDirections,
 )
 from tacit.papers.sarussi2021.statements.risk import Recursions, RiskConverges
-from tacit.theorems.theorem import Theorem
+from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (
     RiskConverges,

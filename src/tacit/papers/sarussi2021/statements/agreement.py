@@ -9,27 +9,26 @@ import numpy as np
 
 from tacit.data import load
 from tacit.papers.sarussi2021.statements.hypotheses import units
-from tacit.papers.sarussi2021.statements.linear_boundary import clusters, outputs, wrong_side
+from tacit.papers.sarussi2021.statements.linear_boundary import clusters, wrong_side
 from tacit.papers.sarussi2021.statements.trajectory import agree, ends, flow_checks, late_phase
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Setting
+from tacit.values import Check, Network, Setting
 
 
 def _late_enough() -> Evidence:
     """A mean loss below 1/n, and a point on the wrong side."""
-    network = Network(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, -1.0]))
+    network = Network(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, -1.0]), 0.1)
     X, y = np.array([[0.0, 0.3], [40.0, 0.0]]), np.array([1, 1])
-    q = y * outputs(network, X, 0.1)
+    q = network.margins(X, y)
     mean = float(np.logaddexp(0, -q).mean())
     smoothed = -math.log(math.expm1(2 * mean))  # (5), times ‖W‖
     words = (
@@ -47,7 +46,7 @@ def _lipschitz() -> Evidence:
     k, x = 5, np.array([0.6, 0.8])
     a, W = np.repeat([1.0, -1.0], k), np.tile(x, (2 * k, 1))
     moved = W + 0.1 * a[:, None] * x
-    both = [outputs(Network(V, a), x[None], 0.1)[0] for V in (W, moved)]
+    both = [Network(V, a, 0.1).outputs(x[None])[0] for V in (W, moved)]
     ratio = abs(both[1] - both[0]) / float(np.linalg.norm(moved - W))
     words = (
         f"With k = {k}, v = ‖x‖ = 1, moving every neuron along ±x changes the output by "
@@ -94,7 +93,7 @@ class AgreementClusters(Theorem):
         setting = _setting(activation="relu")
         return Case(load("gaussians:n=10,d=2,seed=0"), setting), "leaky"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return _hypotheses(case, run, "Theorem 6.1")
 
     def predict(self, case: Case) -> Prediction:
@@ -105,13 +104,13 @@ class AgreementClusters(Theorem):
         )
         return Prediction(words, {"clusters": 2, "size": k})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         return clusters(run.end).relative if ends(run) else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _clustered_run(case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return "The neurons of each sign end as one vector, to the last digit."
         return f"No neuron ends farther from the mean of its sign than {residual:.1e} ‖w̄ − ū‖."
@@ -139,7 +138,7 @@ class AgreementIsLinear(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(load("xor:"), _setting()), "linearly_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return _hypotheses(case, run, "Corollary 6.2")
 
     def predict(self, case: Case) -> Prediction:
@@ -148,20 +147,20 @@ class AgreementIsLinear(Theorem):
             "decision boundary becomes a hyperplane through 0."
         )
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        return wrong_side(run.end, case.data.X, case.alpha, 0.0) if ends(run) else None
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+        return wrong_side(run.end, case.data.X, 0.0) if ends(run) else None
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         return _clustered_run(case)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "On the planes through w̄ − ū and a training point, the boundary is that of w̄ − ū up to "
             f"{residual:.1e} of the network's size."
         )
 
 
-def _hypotheses(case: Case, run: Run | None, place: str) -> tuple[Check, ...]:
+def _hypotheses(case: Case, run: Observation | None, place: str) -> tuple[Check, ...]:
     return (*flow_checks(case), late_phase(run), agree(case, run, place))
 
 
@@ -173,10 +172,10 @@ def _example() -> Case:
     return Case(load("gaussians:n=10,d=2,seed=0"), _setting())
 
 
-def _clustered_run(case: Case) -> Run:
+def _clustered_run(case: Case) -> Observation:
     """Two neurons, k times each, that need not be opposite."""
     k, v = units(case)
     w = case.view.separator.direction
     u = -0.5 * w + 0.3 * np.roll(w, 1)
-    end = Network(np.repeat([w, u], k, axis=0), np.repeat([v, -v], k))
-    return Run((Moment(0.0, -1.0, end),), end)
+    end = Network(np.repeat([w, u], k, axis=0), np.repeat([v, -v], k), case.alpha)
+    return Observation((PathPoint(0.0, -1.0, end),), end)

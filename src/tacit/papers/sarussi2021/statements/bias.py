@@ -13,10 +13,9 @@ from tacit.papers.sarussi2021.statements.hypotheses import (
     units,
     weights_of,
 )
-from tacit.papers.sarussi2021.statements.linear_boundary import outputs
-from tacit.theorems.shared_hypotheses import by_slack
-from tacit.theorems.theorem import Case, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Dataset, Setting
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack
+from tacit.values import Check, Dataset, Network, Setting
 
 
 @final
@@ -48,7 +47,7 @@ class BiasIsAnInput(Theorem):
         X = np.array([[-2.0, 1.0], [-1.0, 1.0], [3.0, 1.1]])
         return Case(Dataset(X, np.array([-1, -1, 1])), _setting()), "bias_input"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         off = float(np.abs(case.data.X[:, -1] - 1).max())
         note = f"the last input differs from 1 by up to {off:.3g}"
         return (
@@ -70,19 +69,19 @@ class BiasIsAnInput(Theorem):
             values |= {"normal": boundary[:-1], "offset": float(boundary[-1])}
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         network = weights_of(case, run) or _some_weights(case)
         x, W, b = case.data.X[:, :-1], network.W[:, :-1], network.W[:, -1]
         worst = 0.0
         for factor in (1.0, 3.0):
             Z = x @ (factor * W).T + factor * b
             with_bias = np.where(Z > 0, Z, case.alpha * Z) @ network.a
-            lifted = factor * outputs(network, case.data.X, case.alpha)
+            lifted = factor * network.outputs(case.data.X)
             size = np.abs(Z) @ np.abs(network.a)
             worst = max(worst, float((np.abs(with_bias - lifted) / np.maximum(size, 1e-300)).max()))
         return worst
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The network with a bias and the one on (x, 1) differ by {residual:.1e}."
 
 
@@ -90,7 +89,7 @@ def _some_weights(case: Case) -> Network:
     """The identity is about any weights: these are as good as others."""
     k, v = units(case)
     W = np.random.default_rng(0).standard_normal((2 * k, case.data.d))
-    return Network(W, np.repeat([v, -v], k))
+    return Network(W, np.repeat([v, -v], k), case.alpha)
 
 
 def _setting() -> Setting:

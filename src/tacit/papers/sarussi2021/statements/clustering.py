@@ -10,20 +10,10 @@ from tacit.papers.sarussi2021.statements.hypotheses import has_weights, network_
 from tacit.papers.sarussi2021.statements.linear_boundary import (
     Clusters,
     clusters,
-    outputs,
     wrong_side,
 )
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Network,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
-from tacit.values import Check, Dataset, Setting
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.values import Check, Dataset, Network, Setting
 
 ROUNDING = 1e-9
 """Rounding errors of neurons and outputs, relative to their sizes."""
@@ -77,7 +67,7 @@ class LinearRegion(Theorem):
         W = np.array([[2.0, 0.0], [2.0, 0.1], [-2.0, 0.0]])
         return _case(W, np.array([1.0, 1.0, -1.0]), "leaky:0.2"), "halves"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (*network_checks(case), has_weights(case, run, "§5"))
 
     def predict(self, case: Case) -> Prediction:
@@ -104,16 +94,16 @@ class LinearRegion(Theorem):
         sharp = (1 - case.alpha) / (1 + case.alpha) * found.relative
         return Prediction(words, {**values, "cosine": cosine, "sharp_cosine": sharp})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         network = weights_of(case, run)
         if network is None:
             return None
         cosine = 2 * clusters(network).relative
-        return 0.0 if np.isnan(cosine) else wrong_side(network, case.data.X, case.alpha, cosine)
+        return 0.0 if np.isnan(cosine) else wrong_side(network, case.data.X, cosine)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         cosine = prediction.values.get("cosine", np.inf)
-        if run is not None and run.moments:
+        if run is not None and run.path:
             cosine = 2 * clusters(run.end).relative
         if not cosine <= 1:
             return (
@@ -161,7 +151,7 @@ class ClusteredIsLinear(Theorem):
         assert example.start is not None
         return _case(example.start.W, example.start.a, "relu"), "leaky"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         weights = has_weights(case, run, "Definition 6.1")
         network = weights_of(case, run)
         if network is None:
@@ -178,11 +168,11 @@ class ClusteredIsLinear(Theorem):
         words = "The network decides like the linear classifier w̄ − ū, everywhere."
         return Prediction(words, {"normal": normal})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         network = weights_of(case, run)
-        return None if network is None else wrong_side(network, case.data.X, case.alpha, 0.0)
+        return None if network is None else wrong_side(network, case.data.X, 0.0)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= self.tolerance:
             return "The boundary is linear on every plane through w̄ − ū and a training point."
         return f"The network is on the wrong side of w̄ − ū by {residual:.1e} of its size."
@@ -196,8 +186,8 @@ def _share_inside(found: Clusters, X: np.ndarray) -> float:
 
 def _case(W: np.ndarray, a: np.ndarray, activation: str) -> Case:
     """A network, and points with the labels it gives them."""
-    start = Network(W, a)
     X = np.random.default_rng(1).standard_normal((40, W.shape[1]))
-    y = np.where(outputs(start, X, 0.2) > 0, 1, -1)
+    y = np.where(Network(W, a, 0.2).outputs(X) > 0, 1, -1)
     setting = Setting(activation=activation, train="first", width=len(a), rule="flow")
-    return Case(Dataset(X, y, "points labelled by the network"), setting, start)
+    data = Dataset(X, y, "points labelled by the network")
+    return Case(data, setting, Network(W, a, setting.alpha))

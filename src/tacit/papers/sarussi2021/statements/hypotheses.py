@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Observation
+from tacit.theorems.hypotheses import (
     by_slack,
     first_layer,
     leaky,
-    of_the_path,
+    needs_a_run,
     two_classes,
     two_layer,
 )
-from tacit.theorems.theorem import Case, Network, Run
-from tacit.values import Check
+from tacit.values import Check, Network
 
 
 def network_checks(case: Case) -> tuple[Check, ...]:
@@ -46,14 +46,14 @@ def units(case: Case) -> tuple[int, float]:
     return len(case.start.a) // 2, float(np.abs(case.start.a).max())
 
 
-def has_weights(case: Case, run: Run | None, place: str) -> Check:
+def has_weights(case: Case, run: Observation | None, place: str) -> Check:
     """The weights are known, at the end of a run or at least at its start."""
     network = weights_of(case, run)
     if network is None:
-        return of_the_path("weights", place)
+        return needs_a_run("weights", place)
     return by_slack("weights", 0.0, place, f"{len(network.a)} neurons")
 
 
-def weights_of(case: Case, run: Run | None) -> Network | None:
+def weights_of(case: Case, run: Observation | None) -> Network | None:
     """The weights at the end of the run; without a run, the initial ones."""
-    return run.end if run is not None and run.moments else case.start
+    return run.end if run is not None and run.path else case.start

@@ -6,17 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.theorems.theorem import Network
+from tacit.values import Network
 
 MOST_PLANES = 200
 MOST_ENTRIES = 4e7
 """Planes beyond so many, and beyond so many outputs of neurons at candidates, are left out."""
-
-
-def outputs(network: Network, X: np.ndarray, alpha: float) -> np.ndarray:
-    """N_W(x) for every row."""
-    Z = X @ network.W.T
-    return np.maximum(Z, alpha * Z) @ network.a  # (1)
 
 
 class Clusters(NamedTuple):
@@ -49,7 +43,7 @@ def clusters(network: Network) -> Clusters:
     return Clusters(means[0], means[1], float(max(d.max(initial=0.0) for d in far)))
 
 
-def wrong_side(network: Network, X: np.ndarray, alpha: float, cosine: float) -> float:
+def wrong_side(network: Network, X: np.ndarray, cosine: float) -> float:
     """How far N_W is on the wrong side of the linear classifier w̄ − ū, relative to Σ|a_k|‖w_k‖.
 
     Only directions count whose cosine with ±(w̄ − ū) is at least `cosine`, on the planes through
@@ -76,19 +70,13 @@ def wrong_side(network: Network, X: np.ndarray, alpha: float, cosine: float) -> 
         angles = np.concatenate([turns, turns + np.pi, edges])
         inside = np.abs(np.cos(angles)) >= cosine - 1e-12
         c, s = np.cos(angles[inside]), np.sin(angles[inside])
-        N = _output(c, s, p, q, network.a, alpha)
+        Z = np.outer(c, p) + np.outer(s, q)
+        N = np.maximum(Z, network.alpha * Z) @ network.a
         on_the_line = np.abs(c) <= 1e-12
         wrong = np.where(on_the_line, np.abs(N), -np.sign(c) * N) / size
         silent = ~on_the_line & (np.abs(N) <= 1e-14 * size)
         worst = max(worst, float(np.where(silent, np.abs(c), wrong).max(initial=0.0)))
     return worst
-
-
-def _output(
-    c: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, a: np.ndarray, alpha: float
-) -> np.ndarray:
-    Z = np.outer(c, p) + np.outer(s, q)
-    return np.maximum(Z, alpha * Z) @ a
 
 
 def _across(X: np.ndarray, along: np.ndarray, neurons: int) -> np.ndarray:

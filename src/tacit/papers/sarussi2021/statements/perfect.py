@@ -14,7 +14,6 @@ from tacit.geometry.predicate import View, predicates
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.sarussi2021.perfect_agreement import par, par_features
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, units
-from tacit.papers.sarussi2021.statements.linear_boundary import outputs
 from tacit.papers.sarussi2021.statements.trajectory import (
     agree,
     agreement,
@@ -22,19 +21,18 @@ from tacit.papers.sarussi2021.statements.trajectory import (
     flow_checks,
     late_phase,
 )
-from tacit.theorems.shared_hypotheses import by_slack, of_the_path, undecided
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
-    Network,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
-from tacit.values import Check, Dataset, Setting
+from tacit.theorems.hypotheses import by_slack, needs_a_run, undecided
+from tacit.values import Check, Dataset, Network, Setting
 
 MOST_POINTS = 100
 """Points of each class that Lemma 6.1 is checked on by a quadratic program each."""
@@ -97,7 +95,7 @@ class PerfectAgreement(Theorem):
         """The margin that (7) has is too small for a slope of 0.9."""
         return Case(load("symmetric:n=8,d=2,margin=1,seed=0"), _setting("leaky:0.9")), "margin"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         place = "Theorem 6.2, assumption"
         checks = flow_checks(case)
         if any(check.holds is False for check in checks):  # the rest speaks of separable data
@@ -135,19 +133,19 @@ class PerfectAgreement(Theorem):
         )
         return Prediction(words, values, directions)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if not ends(run) or "w" not in prediction.values:
             return None
         W, expected = run.end.W, _neurons(prediction, run.end.a)
         return float(np.linalg.norm(W / np.linalg.norm(W) - expected / np.linalg.norm(expected)))
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         k, v = units(case)
         a = np.repeat([v, -v], k)
-        end = Network(_neurons(prediction, a) / (v * k), a)
-        return Run((Moment(0.0, -1.0, end),), end)
+        end = Network(_neurons(prediction, a) / (v * k), a, case.alpha)
+        return Observation((PathPoint(0.0, -1.0, end),), end)
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The normalised weights end {residual:.1e} from the solution of (7)."
 
 
@@ -175,14 +173,14 @@ class SymmetricHasNoMixedDirections(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(load("gaussians:n=10,d=2,seed=0"), _setting("leaky:0.1")), "symmetric_as_a_set"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (*data_checks(case), _symmetric_as_a_set(case))
 
     def predict(self, case: Case) -> Prediction:
         words = "Assumption 4 of Theorem 6.2 holds for every β > 0."
         return Prediction(words, {"threshold": 0.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         X, y = case.data.X, case.data.y
         farthest = 0.0
         for label in (1, -1):
@@ -192,7 +190,7 @@ class SymmetricHasNoMixedDirections(Theorem):
                 farthest = max(farthest, max_margin(np.vstack([own, x])).lower)
         return farthest / float(np.linalg.norm(X, axis=1).max())
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= self.tolerance:
             return "No class joined by a point of the other can be separated from 0."
         return f"A class joined by a point of the other has margin {residual:.1e} max‖x_i‖."
@@ -207,17 +205,17 @@ def _neurons(prediction: Prediction, a: np.ndarray) -> np.ndarray:
     return np.where(a[:, None] > 0, prediction.values["w"], prediction.values["u"])
 
 
-def _large_margin(case: Case, run: Run | None, place: str) -> Check:
+def _large_margin(case: Case, run: Observation | None, place: str) -> Check:
     """γ̃ > √k α v max‖x_i‖ some time; the slack is sup γ̃/(√k v max‖x_i‖) − α."""
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
-    if run is not None and run.moments:
+    if run is not None and run.path:
         k, v = units(case)
         highest = _highest_margin(case, run) / (math.sqrt(k) * v * longest)
         note = f"γ̃ reaches {highest:.3g} √k v max‖x_i‖; it must exceed α = {case.alpha:g} of it"
         return by_slack("margin", highest - case.alpha, place, note, strict=True)
     most = 1 / math.sqrt(par(case.data.X, case.data.y, case.alpha).lower) / longest
     if most > case.alpha:
-        return of_the_path("margin", place)
+        return needs_a_run("margin", place)
     note = (
         f"the margin of (7) is {most:.3g} √k v max‖x_i‖ and must exceed α = {case.alpha:g} of it: "
         "no run can meet this and the other assumptions"
@@ -225,25 +223,24 @@ def _large_margin(case: Case, run: Run | None, place: str) -> Check:
     return Check("margin", False, most - case.alpha, place, note)
 
 
-def _highest_margin(case: Case, run: Run) -> float:
+def _highest_margin(case: Case, run: Observation) -> float:
     """sup γ̃ over all times: γ̃ never falls and tends to the margin of the limit."""
     if run.limit is not None:
-        q = case.data.y * outputs(run.limit, case.data.X, case.alpha)
-        return float(q.min() / np.linalg.norm(run.limit.W))
-    log_loss = run.moments[-1].log_loss
+        return run.limit.margin(case.data.X, case.data.y, "first")
+    log_loss = run.path[-1].log_loss
     # −log(exp(Σℓ) − 1), which is −log Σℓ to the last digit where Σℓ is tiny
     above = -log_loss if log_loss < -40 else -math.log(math.expm1(math.exp(min(log_loss, 6.0))))
     return above / max(float(np.linalg.norm(run.end.W)), 1e-300)  # (5)
 
 
-def _no_mixed_directions(case: Case, run: Run | None, place: str) -> Check:
+def _no_mixed_directions(case: Case, run: Observation | None, place: str) -> Check:
     """V⁺_β = V⁻_β = ∅ for the β of the NAR; the slack is β − β*, in the unit of the data."""
     name = "no_mixed_directions"
     found = case.data_check("sarussi2021:assumption4", place)
     if found.holds is not False or found.slack is None:
         return Check(name, found.holds, found.slack, place, found.note, found.error)
     threshold = -found.slack
-    if run is not None and run.moments:
+    if run is not None and run.path:
         beta = agreement(case, run).beta
         if beta <= 0:
             return undecided(name, place, "speaks of the β of an NAR, and the run ends in none")
@@ -251,7 +248,7 @@ def _no_mixed_directions(case: Case, run: Run | None, place: str) -> Check:
         return by_slack(name, beta - threshold - found.error, place, note, strict=True)
     most = case.view.separator.upper
     if most > threshold:
-        return of_the_path(name, place)
+        return needs_a_run(name, place)
     note = f"{found.note}; no PAR has β > {most:.4g}, the margin of the data"
     return Check(name, False, most - threshold, place, note, found.error)
 

@@ -11,10 +11,9 @@ import numpy as np
 from tacit.data import load
 from tacit.models.initialisations import Gaussian
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks, units
-from tacit.papers.sarussi2021.statements.linear_boundary import outputs
-from tacit.theorems.shared_hypotheses import by_slack, logistic, undecided, yes_or_no
-from tacit.theorems.theorem import Case, Moment, Network, Prediction, Run, Source, Theorem
-from tacit.values import Check, Setting
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, logistic, undecided, yes_or_no
+from tacit.values import Check, Network, Setting
 
 EPS = float(np.finfo(float).eps)
 RARELY = 0.01
@@ -87,7 +86,7 @@ class RiskConverges(Theorem):
         case = _example()
         return Case(case.data, replace(case.setting, batch=2), case.start), "one_at_a_time"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (*_sgd_checks(case), _bounded_start(case))
 
     def predict(self, case: Case) -> Prediction:
@@ -107,13 +106,13 @@ class RiskConverges(Theorem):
         )
         return Prediction(words, values | bounds)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """max log(t/M(n, ε)) over the ε that the run was at or above until after time t."""
-        if run is None or not run.moments:
+        if run is None or not run.path:
             return None
         found, R_0 = constants(case), _longest(run.start)
-        times = [moment.time for moment in run.moments]
-        losses = [_mean_loss(case, moment.network) for moment in run.moments]
+        times = [moment.time for moment in run.path]
+        losses = [_mean_loss(case, moment.network) for moment in run.path]
         before = np.minimum.accumulate([math.inf, *losses])
         lowest = [j for j, loss in enumerate(losses) if loss < before[j]]
         worst = 0.0
@@ -125,25 +124,25 @@ class RiskConverges(Theorem):
                 worst = max(worst, math.log(times[then] / bound))
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Below each loss after half of the time that the theorem allows."""
         k, v = units(case)
         found, a = constants(case), np.repeat([v, -v], k)
         w = case.view.separator.direction / (v * k)
-        networks = [case.start or Network(0 * np.repeat([w, w], k, axis=0), a)]
-        networks += [Network(c * np.repeat([w, -w], k, axis=0), a) for c in (5.0, 10.0)]
+        networks = [case.start or Network(0 * np.repeat([w, w], k, axis=0), a, case.alpha)]
+        networks += [Network(c * np.repeat([w, -w], k, axis=0), a, case.alpha) for c in (5.0, 10.0)]
         R_0, time, moments = _longest(networks[0]), 0.0, []
         for network in networks:
             loss = _mean_loss(case, network)
-            moments.append(Moment(time, math.log(found.n * loss), network))
+            moments.append(PathPoint(time, math.log(found.n * loss), network))
             time = float(math.floor(found.updates(loss, R_0) / 2))
-        return Run(tuple(moments), outcome="done")
+        return Observation(tuple(moments), outcome="done")
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual > 0:
             return f"A loss was reached {math.exp(residual):.3g} times later than M(n, ε) allows."
         assert run is not None
-        steps = run.moments[-1].time
+        steps = run.path[-1].time
         return f"Every loss of the {steps:,.0f} updates was reached in time, M(n, ε) or sooner."
 
 
@@ -176,7 +175,7 @@ class Recursions(Theorem):
         case = _example()
         return Case(case.data, replace(case.setting, rule="adam"), case.start), "sgd"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return _sgd_checks(case)
 
     def predict(self, case: Case) -> Prediction:
@@ -188,16 +187,16 @@ class Recursions(Theorem):
         )
         return Prediction(words, {"growth": found.growth(), "progress": least})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
-        if run is None or len(run.moments) < 2:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+        if run is None or len(run.path) < 2:
             return None
         found = constants(case)
         if found.w_star == math.inf:
             return None
-        steps = zip(run.moments, run.moments[1:], strict=False)
+        steps = zip(run.path, run.path[1:], strict=False)
         return max(0.0, *(self._excess(case, found, *step) for step in steps))
 
-    def _excess(self, case: Case, found: Constants, one: Moment, other: Moment) -> float:
+    def _excess(self, case: Case, found: Constants, one: PathPoint, other: PathPoint) -> float:
         least = 2 * found.k * found.eta * found.v * found.alpha
         W, after = one.network.W, other.network.W
         rounding = 4 * EPS * float(np.linalg.norm(np.vstack([W, after])))  # of the weights
@@ -208,14 +207,14 @@ class Recursions(Theorem):
         if updates != 1:
             most = max(updates, 1) * found.growth()
             return max(grown / most - 1, -risen / least)  # (15), (17)
-        q = case.data.y * outputs(one.network, case.data.X, case.alpha)
+        q = one.network.margins(case.data.X, case.data.y)
         slope = -np.expm1(-np.logaddexp(0, -q))  # (16)
         allowed = 2 * found.eta * slope * q + (found.growth() - 2 * found.eta) * slope**2
         too_long = (grown - allowed) / found.growth()  # (13)
         too_little = slope - risen / least  # (14)
         return float(np.maximum(too_long, too_little).min())
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Two epochs, by the update rule of App. B."""
         k, v = units(case)
         W = np.zeros((2 * k, case.data.d)) if case.start is None else case.start.W
@@ -224,9 +223,9 @@ class Recursions(Theorem):
         for t in range(2 * n):
             W = _updated(W, a, case.data.X[t % n], int(case.data.y[t % n]), case)
             moments.append(_moment(case, t + 1, W, a))
-        return Run(tuple(moments), outcome="done")
+        return Observation(tuple(moments), outcome="done")
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual <= self.tolerance:
             return "Every recorded step obeys the recursions."
         return f"A step breaks them by {residual:.2g} of what it may do."
@@ -271,7 +270,8 @@ def _example() -> Case:
     setting = Setting(
         activation="leaky:0.3", train="first", width=6, init="gaussian:0.1", rule="sgd", lr=0.1
     )
-    return Case(data, setting, Network(0.1 * rng.standard_normal((6, 3)), np.repeat([1.0, -1], 3)))
+    start = Network(0.1 * rng.standard_normal((6, 3)), np.repeat([1.0, -1], 3), 0.3)
+    return Case(data, setting, start)
 
 
 def _longest(network: Network) -> float:
@@ -279,7 +279,7 @@ def _longest(network: Network) -> float:
 
 
 def _mean_loss(case: Case, network: Network) -> float:
-    q = case.data.y * outputs(network, case.data.X, case.alpha)
+    q = network.margins(case.data.X, case.data.y)
     return float(np.logaddexp(0, -q).mean())  # (2)
 
 
@@ -288,13 +288,13 @@ def _along(case: Case, found: Constants, network: Network) -> float:
     return float(np.sign(network.a) @ network.W @ case.view.separator.direction) * found.w_star
 
 
-def _moment(case: Case, time: float, W: np.ndarray, a: np.ndarray) -> Moment:
-    network = Network(W, a)
-    return Moment(time, math.log(case.data.n * _mean_loss(case, network)), network)
+def _moment(case: Case, time: float, W: np.ndarray, a: np.ndarray) -> PathPoint:
+    network = Network(W, a, case.alpha)
+    return PathPoint(time, math.log(case.data.n * _mean_loss(case, network)), network)
 
 
 def _updated(W: np.ndarray, a: np.ndarray, x: np.ndarray, y: int, case: Case) -> np.ndarray:
     """One update of SGD on (x, y); σ'(0) = α."""
-    slope = 1 / (1 + math.exp(y * outputs(Network(W, a), x[None], case.alpha)[0]))
+    slope = 1 / (1 + math.exp(y * Network(W, a, case.alpha).outputs(x[None])[0]))
     active = np.where(W @ x > 0, 1.0, case.alpha)
     return W + case.setting.lr * y * slope * np.outer(a * active, x)

@@ -13,9 +13,9 @@ from tacit.measures.measure import Snapshot
 from tacit.models import TwoLayer
 from tacit.models.losses import Logistic
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks
-from tacit.theorems.shared_hypotheses import by_slack, flow, logistic, of_the_path
-from tacit.theorems.theorem import Case, Moment, Network, Run
-from tacit.values import Check
+from tacit.theorems import Case, Observation, PathPoint
+from tacit.theorems.hypotheses import by_slack, flow, logistic, needs_a_run
+from tacit.values import Check, Network
 
 LATE = math.log(math.log(2))
 """Of the log of the sum of the losses: from there on, every point is on its side."""
@@ -27,19 +27,19 @@ def flow_checks(case: Case) -> tuple[Check, ...]:
     return (*network_checks(case), *rules, *data_checks(case))
 
 
-def late_phase(run: Run | None) -> Check:
+def late_phase(run: Observation | None) -> Check:
     """Assumption 6.1, with (ln 2)/n: some time, the sum of the losses is below ln 2."""
     name, place = "late_phase", "Assumption 6.1"
-    if run is None or not run.moments:
-        return of_the_path(name, place)
-    lowest = min(moment.log_loss for moment in run.moments)
+    if run is None or not run.path:
+        return needs_a_run(name, place)
+    lowest = min(moment.log_loss for moment in run.path)
     note = f"Σ ℓ falls to e^{lowest:.4g}; it must fall below ln 2"
     return by_slack(name, LATE - lowest, place, note, strict=True)
 
 
-def ends(run: Run | None) -> TypeGuard[Run]:
+def ends(run: Observation | None) -> TypeGuard[Observation]:
     """Whether the run tells where it leads; one that was cut off does not."""
-    return run is not None and bool(run.moments) and run.outcome == "converged"
+    return run is not None and bool(run.path) and run.outcome == "converged"
 
 
 class Agreement(NamedTuple):
@@ -52,7 +52,7 @@ class Agreement(NamedTuple):
     """The first moment from which on all neurons agree as they do in the end; inf if never."""
 
 
-def agreement(case: Case, run: Run) -> Agreement:
+def agreement(case: Case, run: Observation) -> Agreement:
     """Look at the end, and follow the run backwards while the neurons agree as they do there."""
     sides, beta, since = _sides(case, run.end), _beta(case, run.end), math.inf
     for moment in _late_moments(run):
@@ -63,10 +63,10 @@ def agreement(case: Case, run: Run) -> Agreement:
     return Agreement(beta if since < math.inf else min(beta, 0.0), since)
 
 
-def agree(case: Case, run: Run | None, place: str) -> Check:
+def agree(case: Case, run: Observation | None, place: str) -> Check:
     """From some T_NAR ≥ t₀ on, all neurons of one sign are on one side of every point."""
-    if run is None or not run.moments:
-        return of_the_path("agreement", place)
+    if run is None or not run.path:
+        return needs_a_run("agreement", place)
     beta, since = agreement(case, run)
     note = f"NAR with β = {beta:.3g} (in the unit of the data), from log t = {since:.4g} on"
     if beta <= 0:
@@ -74,9 +74,9 @@ def agree(case: Case, run: Run | None, place: str) -> Check:
     return by_slack("agreement", beta, place, note, strict=True)
 
 
-def _late_moments(run: Run) -> Iterator[Moment]:
+def _late_moments(run: Observation) -> Iterator[PathPoint]:
     """From the last one back to t₀."""
-    for moment in reversed(run.moments):
+    for moment in reversed(run.path):
         if moment.log_loss >= LATE:
             return
         yield moment

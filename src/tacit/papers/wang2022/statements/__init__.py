@@ -17,7 +17,7 @@ from tacit.papers.wang2022.statements.limits import Theorem2, Theorem4
 from tacit.papers.wang2022.statements.masks import Lemma5, Lemma6
 from tacit.papers.wang2022.statements.resting import Lemma8, Lemma9
 from tacit.papers.wang2022.statements.turning import Corollary1
-from tacit.theorems.theorem import Theorem
+from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (
     Proposition1,

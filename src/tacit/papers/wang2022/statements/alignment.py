@@ -14,13 +14,13 @@ from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_l
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.kkt import acute_pair
 from tacit.papers.wang2022.statements.outputs import runs_of_outputs, starts_of_outputs
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
@@ -34,7 +34,7 @@ def cosine(w: np.ndarray, sign: float, data: Dataset) -> float:
     return float(w @ g) / size if size > 0 else -1.0
 
 
-def needed_times(case: Case, run: Run | None) -> list[float] | None:
+def needed_times(case: Case, run: Observation | None) -> list[float] | None:
     """For every output, when its matching neurons are aligned; None when that is not known."""
     times: list[float] = []
     for data, start in starts_of_outputs(case, run) or []:
@@ -111,7 +111,7 @@ class Theorem1(Theorem):
         start = Network(case.start.W, 2 * case.start.a)
         return Case(case.data, case.setting, start), "balanced"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *flow_checks(case, "Theorem 1"),
             early.some_match(case, run, "(9)"),
@@ -135,7 +135,7 @@ class Theorem1(Theorem):
         )
         return Prediction(words, values | {"time": time})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         outputs = None if run is None else runs_of_outputs(case.data, run)
         if not outputs:
             return None
@@ -143,24 +143,24 @@ class Theorem1(Theorem):
         missing, too_short = 0.0, False
         for data, one in outputs:
             log_time = math.log(max(time, 1e-300))
-            last = sum(moment.time <= log_time for moment in one.moments)
-            too_short = too_short or one.moments[-1].time < log_time
+            last = sum(moment.time <= log_time for moment in one.path)
+            too_short = too_short or one.path[-1].time < log_time
             for k in np.flatnonzero(early.heights(one.start, data) > 0):
-                networks = (moment.network for moment in one.moments[: last + 1])
+                networks = (moment.network for moment in one.path[: last + 1])
                 seen = max(cosine(net.W[k], np.sign(net.a[k]), data) for net in networks)
                 missing = max(missing, prediction.values["cosine"] - seen)
         return None if missing > 0 and too_short else missing
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         assert case.start is not None
         extremal = extremal_directions(case.data.X, case.data.y.astype(float))
         best = {s: next(i.direction for i in extremal.items if i.sign == s) for s in (1, -1)}
         size = np.linalg.norm(case.start.W, axis=1, keepdims=True)
         W = size * np.array([best[s] for s in np.sign(case.start.a).astype(int).tolist()])
-        then = Moment(math.log(prediction.values["time"]), 0.0, Network(W, case.start.a))
-        return Run((Moment(-math.inf, 0.0, case.start), then))
+        then = PathPoint(math.log(prediction.values["time"]), 0.0, Network(W, case.start.a))
+        return Observation((PathPoint(-math.inf, 0.0, case.start), then))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             cosine = prediction.values["cosine"]
             return f"All neurons that pull the right way reach the cosine {cosine:g} in time."

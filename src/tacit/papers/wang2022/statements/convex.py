@@ -14,8 +14,8 @@ from tacit.numerics.restricted import Groups, restricted_program
 from tacit.papers.wang2022.statements.hypotheses import network_checks
 from tacit.papers.wang2022.statements.outputs import binary_problems
 from tacit.papers.wang2022.statements.widest_margin import network_fits, optimum_of
-from tacit.theorems.shared_hypotheses import by_slack, two_classes, yes_or_no
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, two_classes, yes_or_no
 from tacit.values import Check, Dataset, Network, Setting
 from tacit.values.text import count
 
@@ -81,7 +81,7 @@ class _Convex(Theorem):
         values = {"lower": best.lower, "upper": best.upper, "margin": best.margin[0]}
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Primal over all cells against the dual bound, which is proved by itself."""
         if "lower" not in prediction.values:
             return None
@@ -93,7 +93,7 @@ class _Convex(Theorem):
             total += primal.value
         return abs(total - prediction.values["lower"]) / total
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             "The convex program with all sets of points that a neuron can see written out, and its "
             f"dual, have the same value up to {residual:.1e} of it."
@@ -120,7 +120,7 @@ class Proposition1(_Convex):
     def counterexample(self) -> tuple[Case, str]:
         return Case(_contradiction(("a", "b", "c"), [0, 1, 2, 0]), Setting()), "network_fits"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§2")
         return (*checks, network_fits(case, "(5)"))
 
@@ -142,7 +142,7 @@ class Proposition2(_Convex):
     def counterexample(self) -> tuple[Case, str]:
         return Case(_contradiction((), [1, 1, -1, -1]), Setting()), "network_fits"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
@@ -174,7 +174,7 @@ class _Numbers(Theorem):
         X = load(self.dataset).X
         return Case(Dataset(X + [[0.01, 0.0], [0.0, 0.0]], load(self.dataset).y), Setting()), "data"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         data, own = case.data, load(self.dataset)
         place = self.source.place.partition(",")[0]
         same = data.X.shape == own.X.shape and bool((data.y == own.y).all()) and data.binary
@@ -199,7 +199,7 @@ class _Numbers(Theorem):
     def neurons(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
         """In closed form, |a_k| w_k and the sign of a_k."""
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against the solution of (14) over all cells."""
         solved = written_out(case.data)
         if solved is None or len(solved.neurons) != len(prediction.values["sign"]):
@@ -210,7 +210,7 @@ class _Numbers(Theorem):
         size = np.linalg.norm(prediction.values["neurons"], axis=1)
         return float((off / size).max()) if same else 1.0
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Solving the convex program gives these neurons up to {residual:.1e} of them."
 
 

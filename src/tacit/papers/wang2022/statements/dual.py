@@ -25,8 +25,8 @@ from tacit.papers.wang2022.statements.limit_points import (
     why_no_limit,
 )
 from tacit.papers.wang2022.statements.widest_margin import optimum_of
-from tacit.theorems.shared_hypotheses import by_slack, of_the_path, two_classes, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source
+from tacit.theorems.hypotheses import by_slack, needs_a_run, two_classes, undecided
 from tacit.values import Check, Dataset, Network
 
 
@@ -55,12 +55,12 @@ class _DualFeasible(OfAKKTPoint):
         )
         return Prediction(words, {"largest": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or run.outcome in WITHOUT_LIMIT:
             return None
         return bounds_of(run.end, case.data).gap
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The limit's own λ proves that its margin is within {residual:.1e} of the widest."
 
 
@@ -85,7 +85,7 @@ class Proposition4(_DualFeasible):
     def counterexample(self) -> tuple[Case, str]:
         return Case(acute_pair(), FLOW), "orthogonally_separable"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
@@ -140,7 +140,7 @@ class Proposition5(_DualFeasible):
     def counterexample(self) -> tuple[Case, str]:
         return Case(load("wang2022_f1"), FLOW), "spike_free"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
@@ -173,7 +173,7 @@ class Theorem3(OfAKKTPoint):
         data = load("orthogonal_classes:n=6,d=2,classes=3,seed=1")
         return Case(data, FLOW), "two_classes"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
@@ -190,21 +190,21 @@ class Theorem3(OfAKKTPoint):
         words = f"The limit has the widest margin of all networks, {margin:.6g}."
         return Prediction(words, {"margin": margin})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or run.outcome in WITHOUT_LIMIT or "margin" not in prediction.values:
             return None
         return abs(1 - margin_of(run.end, case.data) / prediction.values["margin"])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         widest = prediction.values["margin"]
         return f"The margin of the limit is {(1 - residual) * widest:.6g}, the widest {widest:.6g}."
 
 
-def dual_feasible(case: Case, run: Run | None, place: str) -> Check:
+def dual_feasible(case: Case, run: Observation | None, place: str) -> Check:
     """M = max |λᵀ(Xu)₊| ≤ 1 for the λ of the limit; the slack is 1 − M up to rounding."""
     unknown = why_no_limit(case, run, "dual_feasible", place)
     if unknown is not None or run is None:
-        return unknown or of_the_path("dual_feasible", place)
+        return unknown or needs_a_run("dual_feasible", place)
     total = float(kkt_of(run.end, case.data).multipliers.sum())
     bounds = bounds_of(run.end, case.data)
     if not (total > 0 and bounds.lower > 0 and math.isfinite(bounds.lower)):

@@ -10,17 +10,17 @@ from tacit.data import load
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.sign_vectors import few_sign_vectors
-from tacit.theorems.shared_hypotheses import by_slack, two_classes, undecided
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
+from tacit.theorems.hypotheses import by_slack, two_classes, undecided
 from tacit.values import Check, Network
 
 GONE = 1e-150
@@ -57,18 +57,18 @@ class Lemma1(Theorem):
         start = Network(case.start.W, 2 * case.start.a)
         return Case(case.data, case.setting, start), "balanced"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return two_classes(case, "§4"), *flow_checks(case, "§4")
 
     def predict(self, case: Case) -> Prediction:
         words = "At all times every neuron's two weights are equally long, and no sign changes."
         return Prediction(words, {"ratio": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None:
             return None
         worst, largest = 0.0, np.full(len(run.start.a), 1e-300)
-        for moment in run.moments:
+        for moment in run.path:
             W, a = moment.network.W, moment.network.a
             squares = (W**2).sum(axis=1)
             gone = (squares < GONE**2) & (np.abs(a) < GONE)
@@ -78,12 +78,12 @@ class Lemma1(Theorem):
             worst = max(worst, float((np.abs(squares - a**2) / largest).max()))  # (70)
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         assert case.start is not None
         grown = Network(100 * case.start.W, 100 * case.start.a)
-        return Run((Moment(-math.inf, 0.0, case.start), Moment(1.0, 0.0, grown)))
+        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(1.0, 0.0, grown)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"‖w‖² and a² differ by {residual:.1e} of their size at most, along the whole path."
 
 
@@ -127,7 +127,7 @@ class Lemma2(Theorem):
         start = Network(1e5 * case.start.W, 1e5 * case.start.a)
         return Case(case.data, case.setting, start), "lasts_at_first"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§4"),
             *flow_checks(case, "§4"),
@@ -158,18 +158,18 @@ class Lemma2(Theorem):
         )
         return Prediction(words, {"time": until, "difference": allowed[0], "rate": allowed[1]})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or "time" not in prediction.values:
             return None
         allowed = prediction.values["difference"], prediction.values["rate"]
         worst = 0.0
-        for moment in run.moments:
+        for moment in run.path:
             if moment.time <= math.log(prediction.values["time"]):
                 both = early.differences(moment.network, case.data)
                 worst = max(worst, *(f / most - 1 for f, most in zip(both, allowed, strict=True)))
         return worst
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """At the last moment the weights are as large as the bounds allow."""
         assert case.start is not None
         allowed = prediction.values["difference"], prediction.values["rate"]
@@ -182,9 +182,9 @@ class Lemma2(Theorem):
             low, high = (middle, high) if fits else (low, middle)
         last = Network(low * case.start.W, low * case.start.a)
         time = math.log(prediction.values["time"])
-        return Run((Moment(-math.inf, 0.0, case.start), Moment(time, 0.0, last)))
+        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(time, 0.0, last)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return f"Both bounds hold up to t = {prediction.values['time']:.3g}."
         return f"A bound is exceeded by {residual:.1e} of it."

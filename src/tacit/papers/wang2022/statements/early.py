@@ -17,8 +17,8 @@ import numpy as np
 
 from tacit.papers.wang2022.statements.gradients import gradient_lengths, matching_slacks
 from tacit.papers.wang2022.statements.outputs import starts_of_outputs
-from tacit.theorems.shared_hypotheses import LARGE, by_slack, of_the_path, undecided
-from tacit.theorems.theorem import Case, Run
+from tacit.theorems import Case, Observation
+from tacit.theorems.hypotheses import LARGE, by_slack, needs_a_run, undecided
 from tacit.values import Check, Dataset, Network
 
 DELTA = 0.1
@@ -92,7 +92,7 @@ def total_of(network: Network) -> float:
     return float(np.maximum((network.W**2).sum(axis=1), network.a**2).sum())
 
 
-def some_match(case: Case, run: Run | None, place: str) -> Check:
+def some_match(case: Case, run: Observation | None, place: str) -> Check:
     """For every output some neuron has sign(yᵀ(Xw)₊) = sign(a) at the start (9)."""
     name, starts = "matching_neuron", starts_of_outputs(case, run)
     if starts is None:
@@ -103,7 +103,9 @@ def some_match(case: Case, run: Run | None, place: str) -> Check:
     return by_slack(name, slack, place, note, strict=True)
 
 
-def lasts(name: str, case: Case, run: Run | None, place: str, needed: list[float] | None) -> Check:
+def lasts(
+    name: str, case: Case, run: Observation | None, place: str, needed: list[float] | None
+) -> Check:
     """The start is so small that Lemma 2 holds until the time that is needed.
 
     This is stricter than `small_start`, and depends on that time, so that every theorem has its own
@@ -131,5 +133,5 @@ def lasts(name: str, case: Case, run: Run | None, place: str, needed: list[float
 
 def _no_start(name: str, case: Case, place: str) -> Check:
     if not case.data.binary:  # a case has one network at most
-        return of_the_path(name, place)
+        return needs_a_run(name, place)
     return undecided(name, place, "the initial weights have not been drawn")

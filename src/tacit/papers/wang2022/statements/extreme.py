@@ -15,7 +15,7 @@ from tacit.papers.wang2022.statements.sign_vectors import (
     few_sign_vectors,
     sign_vector,
 )
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.values import Check, Dataset, Setting
 
 MOST_ENTRIES = 100_000
@@ -66,7 +66,7 @@ class Lemma4(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return not_separable()
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return separable_checks(case)
 
     def predict(self, case: Case) -> Prediction:
@@ -76,7 +76,7 @@ class Lemma4(Theorem):
         )
         return Prediction(words, {"count": len(sums)}, sums)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         data = case.data
         if data.X.size > MOST_ENTRIES:
             return None
@@ -88,7 +88,7 @@ class Lemma4(Theorem):
             worst = min(worst, float((own @ item.direction / np.linalg.norm(own, axis=1)).min()))
         return 0.0 if worst > 0 else 1.0 - worst
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return "Every extreme direction that was found sees all points of its class."
         return f"An extreme direction misses a point of its class by the cosine {residual - 1:.2g}."
@@ -137,7 +137,7 @@ class Proposition7(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return not_separable()
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return *separable_checks(case), few_sign_vectors(case, "App. D.6")
 
     def predict(self, case: Case) -> Prediction:
@@ -147,7 +147,7 @@ class Proposition7(Theorem):
         )
         return Prediction(words, {"count": len(sums)}, sums)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         data = case.data
         if all_sign_vectors(data.X) is None:
             return None
@@ -160,7 +160,7 @@ class Proposition7(Theorem):
             far = max(far, _apart(own, top), _apart(own, said))
         return far if extremal.complete or far <= self.tolerance else None
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Local extrema and resting directions are the same up to {residual:.1e}."
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data import load
-from tacit.theorems import shared_hypotheses as common
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
+from tacit.theorems import hypotheses as common
 from tacit.values import Check, Network, Setting
 
 FLOW = Setting(rule="flow", init="balanced:1e-4")

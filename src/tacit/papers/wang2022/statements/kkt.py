@@ -25,29 +25,29 @@ from tacit.papers.wang2022.statements.limit_points import (
 )
 from tacit.papers.wang2022.statements.sign_vectors import ON_HYPERPLANE
 from tacit.papers.wang2022.statements.widest_margin import best_network
-from tacit.theorems.shared_hypotheses import by_slack, of_the_path, two_classes
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, needs_a_run, two_classes
 from tacit.values import Check, Dataset
 
 STATIONARY = 1e-6
 """KKT residuals up to this are rounding."""
 
 
-def kkt_point(case: Case, run: Run | None, place: str) -> Check:
+def kkt_point(case: Case, run: Observation | None, place: str) -> Check:
     """The limit is a KKT point of (13)."""
     unknown = why_no_limit(case, run, "kkt_point", place)
     if unknown is not None or run is None:
-        return unknown or of_the_path("kkt_point", place)
+        return unknown or needs_a_run("kkt_point", place)
     kkt = kkt_of(run.end, case.data)
     off = max(kkt.stationarity, kkt.complementarity) if kkt.feasibility == 0 else 1.0
     return by_slack("kkt_point", STATIONARY - off, place, f"the residual is {off:.1e}")
 
 
-def covered(case: Case, run: Run | None, place: str) -> Check:
+def covered(case: Case, run: Observation | None, place: str) -> Check:
     """For each label some neuron's mask is 1 on all its points; the slack is their worst cosine."""
     unknown = why_no_limit(case, run, "classes_covered", place)
     if unknown is not None or run is None:
-        return unknown or of_the_path("classes_covered", place)
+        return unknown or needs_a_run("classes_covered", place)
     data, network = case.data, run.end
     rows = living_neurons(network)
     D = masks_of(network, data, kkt_of(network, data))[rows]
@@ -71,7 +71,7 @@ class OfAKKTPoint(Theorem):
     needs = "limit"
     invariances = frozenset({"order", "scale", "rotation"})
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         return ended_at(best_network(case.data))
 
 
@@ -134,7 +134,7 @@ class Proposition3(OfAKKTPoint):
         data = load("orthogonal_classes:n=6,d=2,classes=3,seed=1")
         return Case(data, FLOW), "two_classes"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
         return (two_classes(case, "§3"), *checks, kkt_point(case, run, "Proposition 3"))
 
@@ -145,7 +145,7 @@ class Proposition3(OfAKKTPoint):
         )
         return Prediction(words, {"length": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or run.outcome in WITHOUT_LIMIT:
             return None
         network, data = run.end, case.data
@@ -157,5 +157,5 @@ class Proposition3(OfAKKTPoint):
         length = np.abs(np.linalg.norm(u, axis=1) - prediction.values["length"])
         return float(max(apart.max(initial=0.0), length.max(initial=0.0)))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Every surviving neuron is within {residual:.1e} of a·Σ λ_n x_n, of length 1."

@@ -8,8 +8,8 @@ from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_two_layer import two_layer_kkt
 from tacit.papers.wang2022.statements.hypotheses import network_checks
 from tacit.papers.wang2022.statements.sign_vectors import ON_HYPERPLANE
-from tacit.theorems.shared_hypotheses import of_the_path, two_classes, undecided
-from tacit.theorems.theorem import Case, Moment, Run
+from tacit.theorems import Case, Observation, PathPoint
+from tacit.theorems.hypotheses import needs_a_run, two_classes, undecided
 from tacit.values import Check, Dataset, Network
 
 NEGLIGIBLE = 1e-6
@@ -18,9 +18,9 @@ WITHOUT_LIMIT = ("undecided", "branched")
 """Outcomes of runs that do not say where the flow ends."""
 
 
-def ended_at(network: Network) -> Run:
+def ended_at(network: Network) -> Observation:
     """A run made by hand that has this limit."""
-    return Run((Moment(0.0, 0.0, network),), network)
+    return Observation((PathPoint(0.0, 0.0, network),), network)
 
 
 def margin_of(network: Network, data: Dataset) -> float:
@@ -47,10 +47,10 @@ def living_neurons(network: Network) -> np.ndarray:
     return np.flatnonzero(weights > NEGLIGIBLE * weights.sum())
 
 
-def why_no_limit(case: Case, run: Run | None, name: str, place: str) -> Check | None:
+def why_no_limit(case: Case, run: Observation | None, name: str, place: str) -> Check | None:
     """None when the run has a limit that the problem (13) is about; else why `name` is open."""
-    if run is None or not run.moments:
-        return of_the_path(name, place)
+    if run is None or not run.path:
+        return needs_a_run(name, place)
     for check in (two_classes(case, place), *network_checks(case, place)):
         if not check.holds:
             return undecided(name, place, f"not evaluated: {check.name} fails")

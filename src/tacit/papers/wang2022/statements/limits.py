@@ -18,30 +18,22 @@ from tacit.papers.wang2022.statements.outputs import (
     runs_of_outputs,
     starts_of_outputs,
 )
-from tacit.theorems.shared_hypotheses import (
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import (
     by_slack,
-    of_the_path,
+    needs_a_run,
     small_start,
     two_classes,
     undecided,
 )
-from tacit.theorems.theorem import (
-    Case,
-    Erratum,
-    Evidence,
-    Prediction,
-    Run,
-    Source,
-    Theorem,
-)
 from tacit.values import Check, Dataset, Network
 
 
-def both_match(case: Case, run: Run | None, place: str) -> Check:
+def both_match(case: Case, run: Observation | None, place: str) -> Check:
     """For each label s some neuron has sign(yᵀ(Xw)₊) = sign(a) = s at the start (9)."""
     name, starts = "matching_neurons", starts_of_outputs(case, run)
     if starts is None and not case.data.binary:  # a case has one network at most
-        return of_the_path(name, place)
+        return needs_a_run(name, place)
     if starts is None:
         return undecided(name, place, "the initial weights have not been drawn")
     slack = math.inf
@@ -86,7 +78,7 @@ class _GlobalLimit(Theorem):
         values = {"margin": 1 / (2 * total), "neurons": np.array([w for _, w in neurons])}
         return Prediction(words, values, directions)
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         outputs = None if run is None else runs_of_outputs(case.data, run)
         if not outputs or any(one.outcome in WITHOUT_LIMIT for _, one in outputs):
             return None
@@ -95,13 +87,13 @@ class _GlobalLimit(Theorem):
         worst = min(margin_of(one.end, data) for data, one in outputs)
         return abs(1 - worst / prediction.values["margin"])
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         V = prediction.values["neurons"]
         roots = np.sqrt(np.linalg.norm(V, axis=1))
         signs = np.array([s for s, _ in prediction.directions])
         return ended_at(Network(V / roots[:, None], signs * roots))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         widest = prediction.values["margin"]
         return f"The margin of the limit is {(1 - residual) * widest:.6g}, the widest {widest:.6g}."
 
@@ -143,7 +135,7 @@ class Theorem4(_GlobalLimit):
         start = Network(case.start.W, np.abs(case.start.a))
         return Case(case.data, case.setting, start), "matching_neurons"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3"),
             *flow_checks(case, "§4"),
@@ -207,7 +199,7 @@ class Theorem2(_GlobalLimit):
     def counterexample(self) -> tuple[Case, str]:
         return Case(three_against_one()[0], FLOW), "one_against_the_rest"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *flow_checks(case, "§2"),
             small_start(case, "Theorem 2"),

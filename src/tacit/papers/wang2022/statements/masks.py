@@ -15,8 +15,8 @@ from tacit.papers.wang2022.statements.sign_vectors import (
     few_sign_vectors,
     without_zeros,
 )
-from tacit.theorems.shared_hypotheses import relu
-from tacit.theorems.theorem import Case, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import relu
 from tacit.values import Check, Setting
 
 DRAWS = 12
@@ -69,7 +69,7 @@ class Lemma5(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return replace(self.example(), setting=Setting(activation="leaky:0.1")), "relu"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return relu(case, "§1.2"), few_sign_vectors(case, "App. C.1")
 
     def predict(self, case: Case) -> Prediction:
@@ -79,7 +79,7 @@ class Lemma5(Theorem):
         )
         return Prediction(words, {"largest": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
@@ -91,7 +91,7 @@ class Lemma5(Theorem):
             worst = max([worst, *largest])
         return max(0.0, worst - prediction.values["largest"])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return f"For {DRAWS} random λ and sets of points, no unit vector gets more than 1."
         return f"The largest value is 1 + {residual:.1e}, for {DRAWS} random λ and sets of points."
@@ -120,7 +120,7 @@ class Lemma6(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return not_separable()
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return separable_checks(case)
 
     def predict(self, case: Case) -> Prediction:
@@ -130,7 +130,7 @@ class Lemma6(Theorem):
         )
         return Prediction(words, {"largest": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         X, rng = case.data.X, np.random.default_rng(1)
         worst = 0.0
         for lam, mask in drawn(X, case.data.y):
@@ -140,7 +140,7 @@ class Lemma6(Theorem):
                 worst = max(worst, float(np.linalg.norm(part @ X)), np.sqrt(max(by_gram, 0.0)))
         return max(0.0, worst - prediction.values["largest"])
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return f"Points were left out of {DRAWS} random sums, in many ways: none got longer."
         return (

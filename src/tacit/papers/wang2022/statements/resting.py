@@ -18,8 +18,8 @@ from tacit.papers.wang2022.statements.sign_vectors import (
     few_sign_vectors,
     without_zeros,
 )
-from tacit.theorems.shared_hypotheses import relu, two_classes, undecided
-from tacit.theorems.theorem import Case, Erratum, Evidence, Prediction, Run, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import relu, two_classes, undecided
 from tacit.values import Check, Dataset, Setting
 
 DRAWS = 6
@@ -71,7 +71,7 @@ class Lemma8(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return replace(self.example(), setting=Setting(activation="leaky:0.1")), "relu"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             two_classes(case, "§3"),
             relu(case, "§1.2"),
@@ -82,7 +82,7 @@ class Lemma8(Theorem):
         words = "Resting directions without a longer gradient next to them are local maxima."
         return Prediction(words, {"draws": DRAWS + 1})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
@@ -99,7 +99,7 @@ class Lemma8(Theorem):
                     far = max(far, min((float(np.linalg.norm(u - top)) for top in tops), default=2))
         return far if complete or far <= self.tolerance else None
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Each of them is within {residual:.1e} of a local maximum that a search finds."
 
 
@@ -142,7 +142,7 @@ class Lemma9(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         return Case(Dataset(np.eye(2), np.array([1, -1])), Setting()), "obtuse_between_classes"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         return (
             *separable_checks(case),
             self._obtuse(case),
@@ -168,7 +168,7 @@ class Lemma9(Theorem):
         )
         return Prediction(words, {"draws": DRAWS + 1})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         X, signs = case.data.X, all_sign_vectors(case.data.X)
         if signs is None:
             return None
@@ -180,7 +180,7 @@ class Lemma9(Theorem):
                 off = max([off, *(abs(other / size - 1) for other in beyond)])
         return off
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:
             return "Next to the resting directions all gradients have the same length."
         return f"Next to a resting direction the lengths of gradients differ by {residual:.1e}."

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.numerics.arrangements import TooManyCells, cover, faces
-from tacit.theorems.shared_hypotheses import by_slack, undecided
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
+from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check
 
 ON_HYPERPLANE = 1e-9

@@ -14,17 +14,17 @@ from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_l
 from tacit.papers.wang2022.statements.hypotheses import flow_checks
 from tacit.papers.wang2022.statements.outputs import starts_of_outputs
 from tacit.papers.wang2022.statements.sign_vectors import sign_vector
-from tacit.theorems.shared_hypotheses import two_classes
-from tacit.theorems.theorem import (
+from tacit.theorems import (
     Case,
     Erratum,
     Evidence,
-    Moment,
+    Observation,
+    PathPoint,
     Prediction,
-    Run,
     Source,
     Theorem,
 )
+from tacit.theorems.hypotheses import two_classes
 from tacit.values import Check, Dataset, Network
 
 
@@ -100,7 +100,7 @@ class Corollary1(Theorem):
         start = Network(case.start.W, -case.start.a)
         return Case(case.data, case.setting, start), "matching_neuron"
 
-    def hypotheses(self, case: Case, run: Run | None = None) -> tuple[Check, ...]:
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         starts = starts_of_outputs(case, run) if case.data.binary else None
         needed = None
         if starts is not None and gradient_lengths(case.data) is not None:
@@ -123,13 +123,13 @@ class Corollary1(Theorem):
         )
         return Prediction(words, {"time": time})
 
-    def residual(self, prediction: Prediction, case: Case, run: Run | None) -> float | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None:
             return None
         data, behind = case.data, 0.0
         for k, (first, size, time) in _curves(run.start, data).items():
             sector = sign_vector(data.X, run.start.W[k])
-            for moment in run.moments:
+            for moment in run.path:
                 w = moment.network.W[k]
                 if moment.time > math.log(time) or (sign_vector(data.X, w) != sector).any():
                     break
@@ -138,7 +138,7 @@ class Corollary1(Theorem):
                 behind = max(behind, z - _turned(moment.network, k, data))
         return behind
 
-    def ideal(self, prediction: Prediction, case: Case) -> Run | None:
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """Each neuron is turned, at half time, to where the curve is then."""
         assert case.start is not None
         data, W = case.data, case.start.W.copy()
@@ -151,10 +151,10 @@ class Corollary1(Theorem):
             z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * time)
             if np.linalg.norm(side) > 1e-9 * length:
                 W[k] = length * (z * v + math.sqrt(1 - z**2) * side / np.linalg.norm(side))
-        then = Moment(math.log(time), 0.0, Network(W, case.start.a))
-        return Run((Moment(-math.inf, 0.0, case.start), then))
+        then = PathPoint(math.log(time), 0.0, Network(W, case.start.a))
+        return Observation((PathPoint(-math.inf, 0.0, case.start), then))
 
-    def verdict(self, residual: float, prediction: Prediction, run: Run | None) -> str:
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
             f"No neuron is more than {residual:.1e} below its curve before it meets a hyperplane."
         )

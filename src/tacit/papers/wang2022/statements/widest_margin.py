@@ -7,8 +7,8 @@ from functools import lru_cache
 from tacit.certificates import Best, optimum
 from tacit.numerics.infeasible import no_network_fits
 from tacit.papers.wang2022.statements.outputs import binary_problems
-from tacit.theorems.shared_hypotheses import yes_or_no
-from tacit.theorems.theorem import Case
+from tacit.theorems import Case
+from tacit.theorems.hypotheses import yes_or_no
 from tacit.values import Check, Dataset, Network
 
 SECONDS = 1.0

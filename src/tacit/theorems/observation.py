@@ -1,0 +1,54 @@
+"""What a theorem is shown of a run: networks on its path, and where it leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tacit.values import Network
+
+
+class PathPoint(NamedTuple):
+    """A network on the path of a run."""
+
+    time: float
+    """log t (natural) of gradient flow on the sum of the losses; of descent, the iteration."""
+    log_loss: float
+    """Natural logarithm of the sum of the losses."""
+    network: Network
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What was observed of a run, or of many.
+
+    Parameters
+    ----------
+    path : tuple of PathPoint
+        Networks in order of time; the first is the start.
+    limit : Network, optional
+        Where the path leads, when that is known, scaled so that the smallest margin is 1.
+    outcome : str
+        The outcome as `tacit limit` calls it; of descent, `done`.
+    members : tuple of Observation
+        The runs of an ensemble, or one for each class against the rest; then the path is empty.
+    events : tuple of (float, int, str)
+        (log t, neuron, what) in order of time: neurons that cross an activation hyperplane, slide
+        along it, are released from it or die.
+    """
+
+    path: tuple[PathPoint, ...]
+    limit: Network | None = None
+    outcome: str = "converged"
+    members: tuple[Observation, ...] = ()
+    events: tuple[tuple[float, int, str], ...] = ()
+
+    @property
+    def start(self) -> Network:
+        """The first network."""
+        return self.path[0].network
+
+    @property
+    def end(self) -> Network:
+        """The limit when it is known, else the last network."""
+        return self.path[-1].network if self.limit is None else self.limit
