@@ -1,36 +1,77 @@
 """Which of all the solutions does gradient descent pick, why, and is it the best one?
 
-What users import: `load` a data set, `check` its geometry, the `optimum` over all networks, what
-given weights are (`certify`), and a `Setting` for `tacit.training.train`.
+Functions are verbs; data comes first, then the setting, then keywords:
+
+- `load` a data set, `check` its geometry, `predict` what the theorems say of it;
+- `train` a network, or follow gradient flow to its `limit`;
+- the `optimum` over all networks, and what given weights are: `certify`, `verify`;
+- `explain` all of it in one report, `sweep` over many runs, `reproduce` the papers' figures.
+
+Examples
+--------
+>>> import tacit
+>>> data = tacit.load("orthogonal:n=20,d=2,seed=1")
+>>> tacit.check(data).properties["linearly_separable"].holds
+True
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # importing it from `typing` would take most of the time of this import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tacit import plot as plot
+    from tacit.certificates import Certificate as Certificate
+    from tacit.certificates import certify as certify
+    from tacit.certificates import optimum as optimum
+    from tacit.data import load as load
+    from tacit.explanation import Explanation as Explanation
+    from tacit.explanation import Predictions as Predictions
+    from tacit.explanation import explain as explain
+    from tacit.explanation import predict as predict
+    from tacit.flow import Limit as Limit
+    from tacit.geometry import Geometry as Geometry
+    from tacit.geometry import check as check
+    from tacit.proofs import verify as verify
+    from tacit.reproduction import Reproduction as Reproduction
+    from tacit.reproduction import reproduce as reproduce
+    from tacit.training import Run as Run
+    from tacit.training import train as train
+    from tacit.values import BadInput as BadInput
+    from tacit.values import Dataset as Dataset
+    from tacit.values import Network as Network
+    from tacit.values import Setting as Setting
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "BadInput": "tacit.values",
-    "Dataset": "tacit.values",
-    "Setting": "tacit.values",
-    "certify": "tacit.certificates",
-    "check": "tacit.geometry",
-    "load": "tacit.data",
-    "optimum": "tacit.certificates",
+_NAMES = {
+    "certificates": ("Certificate", "certify", "optimum"),
+    "data": ("load",),
+    "explanation": ("Explanation", "Predictions", "explain", "predict"),
+    "flow": ("Limit",),
+    "geometry": ("Geometry", "check"),
+    "proofs": ("verify",),
+    "reproduction": ("Reproduction", "reproduce"),
+    "training": ("Run", "train"),
+    "values": ("BadInput", "Dataset", "Network", "Setting"),
 }
-__all__ = ["BadInput", "Dataset", "Setting", "__version__", "certify", "check", "load", "optimum"]
-
-if TYPE_CHECKING:
-    from tacit.certificates import certify, optimum
-    from tacit.data import load
-    from tacit.geometry import check
-    from tacit.values import BadInput, Dataset, Setting
+"""The packages that public names come from; a name is imported when it is first used."""
+_HOMES = {name: package for package, names in _NAMES.items() for name in names}
+__all__ = ["__version__", "plot", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: `import tacit` and `tacit --help` are instant."""
+    if name == "plot":
+        return import_module("tacit.plot")
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        value = getattr(import_module(f"tacit.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'tacit' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
