@@ -92,8 +92,6 @@ class Exhibit:
     """How it departs from the paper, beyond what the settings say."""
 
 
-Result = Exhibit
-
 Tell = Callable[[str], None]
 """Called with a few words on what is being computed."""
 Make = Callable[[Any, Tell], Exhibit]

@@ -18,7 +18,7 @@ from tacit.papers.beyond.drawing import draw_flow, draw_runs
 from tacit.papers.beyond.figures import PAPER
 from tacit.papers.beyond.figures.published_settings import PublishedSettings
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours, paper
 from tacit.reproduction.claims import at_most, near, true
 from tacit.training import Many, train_many
 from tacit.values import Dataset, Setting
@@ -70,7 +70,7 @@ QUICK_EXACT = {
     Exact,
     {**QUICK_EXACT, "width": 20, "runs": 2},
 )
-def exact(s: Exact, tell: Tell) -> Result:
+def exact(s: Exact, tell: Tell) -> Exhibit:
     """How far the papers' training runs were from the limit that they show
 
     Columns are experiments. Top: the angle between the weights of every run and the limit of
@@ -128,7 +128,7 @@ def exact(s: Exact, tell: Tell) -> Result:
     claims.append(at_most("nearer", text, away, 0, "0 (lyu2021 Thm 3.1: angle → 0)"))
     text = "no run at any epoch has a margin above the certified bound of all networks: largest "
     claims.append(at_most("margin", f"{text}share of it", max(shares), 1 + 1e-12))
-    return Result(tuple(claims), figure, data)
+    return Exhibit(tuple(claims), figure, data)
 
 
 def _experiments(s: Exact) -> list[Experiment]:

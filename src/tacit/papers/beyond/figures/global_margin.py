@@ -20,7 +20,7 @@ from tacit.papers.beyond.figures.published_settings import PublishedSettings
 from tacit.papers.lyu2021.statements.left_example import printed_network
 from tacit.papers.wang2022.statements.limits import three_against_one
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, ours
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, near
 from tacit.values import Dataset, Setting
 
@@ -67,7 +67,7 @@ class RowResult(NamedTuple):
     Global,
     {"phuong_n": 60, "phuong_d": 8, "width": 40, "runs": 1},
 )
-def global_(s: Global, tell: Tell) -> Result:
+def global_(s: Global, tell: Tell) -> Exhibit:
     """Is the limit the best network there is? A certified optimum beside every claim
 
     A row is a data set of a paper with what the paper says of it, a dot the limit of one network:
@@ -110,7 +110,7 @@ def global_(s: Global, tell: Tell) -> Result:
         _counterexample_claim(results["thm2"], s),
         _svm_claim(results["table"], s),
     )
-    return Result(claims, figure, data)
+    return Exhibit(claims, figure, data)
 
 
 def shortfall_claim(id: str, results: Sequence[RowResult], s: Global) -> Claim:

@@ -13,7 +13,7 @@ from tacit.papers.beyond.drawing import draw_lost, draw_lost_over_H, draw_thresh
 from tacit.papers.beyond.figures import PAPER
 from tacit.papers.beyond.figures.deep_limit import deep_limit
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most, probability_at_least
 from tacit.values import Dataset, Setting
 
@@ -50,7 +50,7 @@ QUICK_OTHERS = {"eps_factors": (0.2, 0.8), "alphas": (0.2, 0.8)}
     Hinted,
     {"K_factors": (0.5, 1.01, 3.0), "H_values": 3, "runs": 1, **QUICK_OTHERS},
 )
-def hinted(s: Hinted, tell: Tell) -> Result:
+def hinted(s: Hinted, tell: Tell) -> Exhibit:
     """What three hints cost: the margin that gradient flow loses, over H, K and ε
 
     Data with the three hints (Hw*, 1), (εw* ± Kw⊥, 1) in front. On the left, the lost share of the
@@ -96,7 +96,7 @@ def hinted(s: Hinted, tell: Tell) -> Result:
     data = {"lower": lower, "upper": upper, "linear": linear, "reached": reached, "H": H}
     data |= {"H_bound": np.array(bound), "H_lower": H_lower, "H_upper": H_upper}
     data |= {"H_linear": H_linear, "H_reached": H_reached, "threshold": threshold}
-    return Result((*_K_claims(s, data), *_H_claims(s, data)), figure, data)
+    return Exhibit((*_K_claims(s, data), *_H_claims(s, data)), figure, data)
 
 
 def _K_claims(s: Hinted, data: dict[str, np.ndarray]) -> list[Claim]:

@@ -14,7 +14,7 @@ from tacit.measures import plane
 from tacit.papers.beyond.drawing import draw_depths, draw_map, draw_transition
 from tacit.papers.beyond.figures import PAPER
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import (
     at_least,
     at_most,
@@ -55,7 +55,7 @@ QUICK_FLOWS = {"flow_width": 8, "flow_scales": (3.0, 30.0), "flow_runs": 1}
     Phase,
     {"widths": (2, 20, 100), "scales": 9, "runs": 5, **QUICK_FLOWS},
 )
-def phase(s: Phase, tell: Tell) -> Result:
+def phase(s: Phase, tell: Tell) -> Exhibit:
     """Where small initialisation ends: linear and bent boundaries over scale and width
 
     Sarussi et al. show two points of this map, 0.001 and 30 at width 100. Top left: the share of
@@ -76,7 +76,7 @@ def phase(s: Phase, tell: Tell) -> Result:
     transition = data["transition"]
     inside = np.isfinite(transition) & (transition > 0)
     size = np.where(inside, np.where(inside, transition, 0) * data["initial_radius"], np.nan)
-    return Result(_claims(s, data, size), _figure(s, data, size), data)
+    return Exhibit(_claims(s, data, size), _figure(s, data, size), data)
 
 
 def _trained(s: Phase, points: Dataset, tell: Tell) -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ from tacit.papers.lyu2021.figures.flows import (
     not_counted,
 )
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most, near
 
 
@@ -37,7 +37,7 @@ class Fig1(Settings):
 
 
 @PAPER.artefact("fig1", "Figure 1, App. I.1", Fig1, quick={"runs": 2})
-def fig1(s: Fig1, tell: Tell) -> Result:
+def fig1(s: Fig1, tell: Tell) -> Exhibit:
     """KKT margin against global max margin on three linearly separable sets.
 
     Every panel shows a linear classifier (orange) and one that is not (black). On the left, on
@@ -77,7 +77,7 @@ def fig1(s: Fig1, tell: Tell) -> Result:
         "ours and satisfy its conditions",
         *not_counted(np.array([is_decided(end) for some in ends.values() for end in some])),
     )
-    return Result(_claims(s, sets, ends), figure, data, departures)
+    return Exhibit(_claims(s, sets, ends), figure, data, departures)
 
 
 def _claims(s: Fig1, sets: list[ExampleSet], ends: dict[str, list[Limit]]) -> tuple[Claim, ...]:

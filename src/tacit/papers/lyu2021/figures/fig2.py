@@ -14,7 +14,7 @@ from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.example_sets import ExampleSet, example_sets
 from tacit.papers.lyu2021.figures.flows import EXACT, begin_flow, flow_setting
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most
 from tacit.training import train_many
 from tacit.values import Network
@@ -38,7 +38,7 @@ class Fig2(Settings):
 @PAPER.artefact(
     "fig2", "Figure 2, App. I.1.3", Fig2, quick={"width": 20, "loss": 1e-2, "depth": -1e3}
 )
-def fig2(s: Fig2, tell: Tell) -> Result:
+def fig2(s: Fig2, tell: Tell) -> Exhibit:
     """Training on the three sets of figure 1 ends in linear boundaries.
 
     The upper row shows what gradient descent has learned: lighter colours are higher outputs, and
@@ -71,7 +71,7 @@ def fig2(s: Fig2, tell: Tell) -> Result:
         smaller.append(float(flows[s.smaller][-1, 1]))
     text = f"largest bend, degrees, after the flow from {s.smaller:g} × He, about as far"
     claims.append(at_most("smaller", text, max(smaller), s.straight, 0))
-    return Result(tuple(claims), figure, data)
+    return Exhibit(tuple(claims), figure, data)
 
 
 def claims_of_set(

@@ -16,7 +16,7 @@ from tacit.papers.lyu2021.drawing import LANDSCAPE, draw_landscape
 from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.flows import begin_flow, flow_setting
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, true
 from tacit.values import Dataset, Network
 
@@ -46,7 +46,7 @@ class Fig3(Settings):
 
 
 @PAPER.artefact("fig3", "Figure 3, App. I.2", Fig3, quick={"runs": 3})
-def fig3(s: Fig3, tell: Tell) -> Result:
+def fig3(s: Fig3, tell: Tell) -> Exhibit:
     """Gradient flow at a ridge, in a valley and at a refraction edge.
 
     The paper's figure is a sketch; this one is computed. The landscapes are −G(w) of §5.1, what a
@@ -71,7 +71,7 @@ def fig3(s: Fig3, tell: Tell) -> Result:
     tell("orthogonally separable data")
     claims += _orthogonally_separable(s)
     departures = ("the paper sketches three surfaces without a formula; ours are −G of points",)
-    return Result(tuple(claims), figure, data, departures)
+    return Exhibit(tuple(claims), figure, data, departures)
 
 
 def edge_points(edge: str) -> Dataset:

@@ -21,7 +21,7 @@ from tacit.papers.lyu2021.figures.appendix_j import DEPARTURES, AppendixJ
 from tacit.papers.lyu2021.figures.flows import end_of_flow, flow_setting, is_decided, not_counted
 from tacit.papers.lyu2021.networks import linear_network
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, ours
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours
 from tacit.reproduction.claims import at_most, true
 from tacit.values import Dataset
 
@@ -35,7 +35,7 @@ class Fig4(AppendixJ):
 
 
 @PAPER.artefact("fig4", "Figure 4, App. J", Fig4, quick={"sizes": (10, 50, 100)})
-def fig4(s: Fig4, tell: Tell) -> Result:
+def fig4(s: Fig4, tell: Tell) -> Exhibit:
     """Boundaries of the network and of the max-margin linear classifier in a plane through 0.
 
     The plane is spanned by the first axis (horizontal; the true separator is the vertical line
@@ -78,7 +78,7 @@ def fig4(s: Fig4, tell: Tell) -> Result:
     if is_decided(end):
         claims.append(_claim_of_limit(s, one, end))
     departures = DEPARTURES + not_counted(np.array([is_decided(end)]))
-    return Result(tuple(claims), figure, data | {"shares": np.array(shares)}, departures)
+    return Exhibit(tuple(claims), figure, data | {"shares": np.array(shares)}, departures)
 
 
 def _claim_of_limit(s: Fig4, data: Dataset, end: Limit) -> Claim:

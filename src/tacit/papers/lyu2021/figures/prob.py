@@ -22,7 +22,7 @@ from tacit.papers.lyu2021.figures.flows import (
 )
 from tacit.papers.lyu2021.networks import linear_network, one_neuron
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, probability_at_least, share_interval
 from tacit.values import Dataset, Network
 
@@ -72,7 +72,7 @@ class Ensemble(NamedTuple):
 
 
 @PAPER.artefact("prob", "Theorems 4.3 and 6.2", Prob, quick={"widths": (2, 3), "runs": 2})
-def prob(s: Prob, tell: Tell) -> Result:
+def prob(s: Prob, tell: Tell) -> Exhibit:
     """The probabilities 1 − 2^(−(m−1)) and 1 − 2^(−m) with which the theorems' limits are reached.
 
     Dots are the shares of random starts from which gradient flow ends at the function that the
@@ -100,7 +100,7 @@ def prob(s: Prob, tell: Tell) -> Result:
         ax.set_title(theorem.name)
         decided.append(ensemble.told.ravel())
         data |= {f"{theorem.id}_{key}": np.array(row) for key, row in ensemble._asdict().items()}
-    return Result(tuple(claims), figure, data, not_counted(np.concatenate(decided)))
+    return Exhibit(tuple(claims), figure, data, not_counted(np.concatenate(decided)))
 
 
 def probable_theorems(s: Prob) -> tuple[ProbableTheorem, ProbableTheorem]:

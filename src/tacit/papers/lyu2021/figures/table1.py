@@ -13,7 +13,7 @@ from tacit.papers.lyu2021.drawing import draw_error_curves, draw_error_table
 from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.appendix_j import DEPARTURES, AppendixJ
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Result, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours, paper
 from tacit.reproduction.claims import at_most, mean_interval, near
 
 TABLE = {
@@ -39,7 +39,7 @@ class Table1(AppendixJ):
 
 
 @PAPER.artefact("table1", "Table 1, App. J", Table1, quick={"sizes": (10, 50, 100), "runs": 8})
-def table1(s: Table1, tell: Tell) -> Result:
+def table1(s: Table1, tell: Tell) -> Exhibit:
     """Test errors of the max-margin linear classifier and of two-layer nets.
 
     The paper has one data set of each size; here every number is a mean over many, with its 99%
@@ -65,7 +65,7 @@ def table1(s: Table1, tell: Tell) -> Result:
     draw_error_table(left, s.sizes, means, of_mean, said)
     left.set_title(f"test error, mean of {s.runs} data sets with 99% interval")
     draw_error_curves(right, s.sizes, means, of_mean, scatter, said)
-    return Result(claims_of_table(s, errors, said), figure, data, DEPARTURES)
+    return Exhibit(claims_of_table(s, errors, said), figure, data, DEPARTURES)
 
 
 def claims_of_table(s: Table1, errors: np.ndarray, said: np.ndarray) -> tuple[Claim, ...]:
