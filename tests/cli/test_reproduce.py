@@ -1,6 +1,9 @@
 """`tacit reproduce` and `tacit list figures` from the command line."""
 
+import contextlib
 import json
+import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -163,6 +166,42 @@ def test_claims_are_beside_the_picture_and_in_it_only_if_asked_for(capsys, tmp_p
     assert len(made()) == 2
     run(capsys, "reproduce", "toy2021:fig1", "--quick")
     assert (folder / "figure.png").read_bytes() == clean
+
+
+def screen_of(text):
+    """What a terminal shows in the end: lines are overwritten, erased and gone back to."""
+    lines, row = [""], 0
+    for part in re.split(r"(\r|\n|\x1b\[[0-9;?]*[A-Za-z])", text):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif part.endswith("A") and part.startswith("\x1b"):
+            row -= int(part[2:-1] or 1)
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif part and part[0] not in "\r\x1b":
+            lines[row] += part
+    return lines
+
+
+def test_no_bar_is_left_on_a_terminal(tmp_path):
+    import pty
+
+    leader, follower = pty.openpty()
+    words = ["reproduce", "wang2022:fig2", "wang2022:fig8", "--quick", "--out", str(tmp_path / "o")]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "tacit", *words], stdout=follower, stderr=follower
+    )
+    os.close(follower)
+    chunks = []
+    with contextlib.suppress(OSError):  # which is how the end is told
+        while chunk := os.read(leader, 1 << 16):
+            chunks.append(chunk)
+    os.close(leader)
+    text = b"".join(chunks).decode()
+    assert run.wait() == 1 and "━" in text
+    shown = screen_of(text)
+    assert sum("holds" in line for line in shown) == 7 and not any("━" in line for line in shown)
 
 
 def test_a_list_imports_nothing_heavy():

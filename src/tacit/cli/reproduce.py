@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tacit.cli._app import app, print_json
+from tacit.cli._app import command, print_json, warn
 from tacit.values import BadInput
 
+if TYPE_CHECKING:
+    from tacit.reproduction.making import Made
+    from tacit.reproduction.reproductions import Update
 
-@app.command
+
+@command("tacit reproduce phuong2021:fig1 --quick", about_data=False)
 def reproduce(
     *figures: str,
     quick: bool = False,
@@ -47,7 +54,6 @@ def reproduce(
     json
         One JSON object on standard output.
     """
-    from tacit.cli import printing as show
     from tacit.reproduction import reproductions
 
     changes: dict[str, Any] = {} if seed is None else {"seed": seed}
@@ -58,7 +64,7 @@ def reproduce(
         if name != "seed" and name in signature(reproductions.reproduce).parameters:
             raise BadInput(f"--set {text}: '{name}' is no setting of a figure")
         changes[name] = value
-    with show.reproduction_progress(quiet=json) as progress:
+    with _progress(quiet=json) as progress:
         made = reproductions.reproduce(
             *figures,
             quick=quick,
@@ -71,3 +77,70 @@ def reproduce(
     if json:
         print_json(made.to_dict())
     return 2 if made.left_out else int(not made.all_hold)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Update], None]]:
+    """Print every figure when it is finished; on a terminal, a bar shows what is being made.
+
+    The bar is taken away before anything is printed: the text goes to standard output and the bar
+    to standard error, and one would be written into the other. `quiet` leaves warnings only.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    )
+    task = bar.add_task("reading the papers' files", total=None)
+    bar.start()  # what a paper imports takes seconds, too
+
+    def progress(update: Update) -> None:
+        words = f"{update.id}: {update.words}"
+        bar.update(task, completed=update.done, total=update.total, description=words)
+        if update.made is None and not update.left_out:
+            return bar.start()
+        bar.stop()
+        if update.left_out:
+            warn(f"{update.id} was left out: {update.left_out}")
+        elif update.made is not None and not quiet:
+            _print_figure(update.made)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()
+
+
+def _print_figure(made: Made) -> None:
+    """One figure: its claims, the paper's numbers and ours, and what it departs from."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, print_hanging
+    from tacit.reproduction.captions import compared
+
+    screen, about = console(), made.about
+    earlier = ", made earlier" if made.cached else ""
+    place = f"[dim]{escape(about['place'])}[/]"
+    print_hanging(screen, f"[bold]{escape(about['id'])}[/]  ", f"{escape(about['title'])}  {place}")
+    width = max(len(verdict) for _, verdict in VERDICTS.values()) if not made.all_hold else 5
+    for claim in made.claims:
+        colour, verdict = VERDICTS[claim["holds"]]
+        words = f"{escape(claim['text'])}: {escape(compared(claim))}"
+        print_hanging(screen, f"  [{colour}]{verdict:<{width}}[/]  ", words)
+        if not claim["holds"] and claim["finding"]:
+            print_hanging(screen, "    why: ", escape(claim["finding"]))
+    if about["departures"]:
+        screen.print("  departures:")
+        for departure in about["departures"]:
+            print_hanging(screen, "    ", escape(departure), style="dim")
+    screen.print(f"  {escape(str(made.folder))} ({about['seconds']:.1f} s{earlier})", style="dim")
+
+
+VERDICTS = {True: ("green", "holds"), False: ("red", "does not hold")}

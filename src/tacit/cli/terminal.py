@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from tacit.values.text import count, printable
 
@@ -39,3 +40,11 @@ def title(data: Dataset) -> str:
     test = f", {count(data.test.n, 'test point')}" if data.test else ""
     size = f"{count(data.n, 'point')} in {count(data.d, 'dimension')}"
     return f"[bold]{escape(printable(data.name))}[/]: {size}, {kind}{test}"
+
+
+def print_hanging(screen: Console, head: str, text: str, style: str = "") -> None:
+    """Print a head and a text beside it, both in markup; later lines begin where the text does."""
+    first = Text.from_markup(head)
+    lines = Text.from_markup(text).wrap(screen, max(screen.width - first.cell_len, 20))
+    for k, line in enumerate(lines):
+        screen.print(Text.assemble(first if k == 0 else " " * first.cell_len, line), style=style)

@@ -36,6 +36,11 @@ class Made:
     def claims(self) -> list[dict[str, Any]]:
         return self.about["claims"]
 
+    @property
+    def all_hold(self) -> bool:
+        """Whether no claim fails."""
+        return all(claim["holds"] for claim in self.claims)
+
 
 def make(
     artefact: Artefact,

@@ -59,7 +59,7 @@ class Reproduction(Result):
     @property
     def all_hold(self) -> bool:
         """Whether no claim fails."""
-        return all(claim["holds"] for claim in self.claims)
+        return all(one.all_hold for one in self.figures)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `tacit reproduce --json`."""

@@ -18,5 +18,4 @@ from tacit.cli.printing.explain import (
     refuted,
 )
 from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
-from tacit.cli.printing.reproduction import reproduction_progress
 from tacit.cli.printing.sweep import sweep_progress, swept
