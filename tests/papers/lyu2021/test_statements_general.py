@@ -15,8 +15,7 @@ from tacit.flow import find
 from tacit.geometry import check
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
-from tacit.papers.lyu2021.statements._outputs import ended, margin
-from tacit.papers.lyu2021.statements.general import head_starts
+from tacit.papers.lyu2021.statements.head_start import head_starts
 from tacit.papers.lyu2021.statements.kkt_points import three_directions
 from tacit.papers.lyu2021.statements.left_example import (
     printed_multipliers,
@@ -24,8 +23,10 @@ from tacit.papers.lyu2021.statements.left_example import (
     stationarity,
 )
 from tacit.papers.lyu2021.statements.multipliers import weaker_at_multipliers
+from tacit.papers.lyu2021.statements.network_functions import margin
+from tacit.papers.lyu2021.statements.no_branching import steps_back
 from tacit.papers.lyu2021.statements.one_sided import best_step, three_points
-from tacit.papers.lyu2021.statements.unique import steps_back
+from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.papers.lyu2021.statements.well_aligned import largest_G
 from tacit.theorems import Case, Network, judge, theorem
 from tacit.values import Dataset, Setting

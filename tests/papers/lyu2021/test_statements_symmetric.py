@@ -17,19 +17,18 @@ from tacit.flow import find
 from tacit.flow.ending import drawn
 from tacit.numerics.embedding import embedding, integrated
 from tacit.papers.lyu2021.networks import linear_network, one_neuron
-from tacit.papers.lyu2021.statements._outputs import difference, margin
-from tacit.papers.lyu2021.statements._symmetric import (
+from tacit.papers.lyu2021.statements.cases import hinted_case, symmetric_case
+from tacit.papers.lyu2021.statements.early_pulls import pulls
+from tacit.papers.lyu2021.statements.embedding import (
     embed,
     embedding_of,
-    separator,
     size_of,
     spread,
-    symmetric_case,
     symmetrised,
 )
 from tacit.papers.lyu2021.statements.hinted import enough_K, hints_of
-from tacit.papers.lyu2021.statements.one_neuron import hinted_case
-from tacit.papers.lyu2021.statements.principal import pulls
+from tacit.papers.lyu2021.statements.network_functions import difference, margin
+from tacit.papers.lyu2021.statements.symmetric import separator
 from tacit.theorems import Case, Network, Observation, PathPoint, judge, theorem
 
 

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting
+from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, leaky, two_classes
 from tacit.values import Check, Dataset

@@ -13,13 +13,11 @@ from typing import Literal
 import numpy as np
 
 from tacit.certificates import optimum, two_layer_kkt
-from tacit.papers.lyu2021.statements._outputs import ended, known_end, log_loss, margin
-from tacit.papers.lyu2021.statements._symmetric import (
-    flow_checks,
-    size_of,
-    started,
-    symmetric_case,
-)
+from tacit.papers.lyu2021.statements.cases import symmetric_case
+from tacit.papers.lyu2021.statements.embedding import size_of
+from tacit.papers.lyu2021.statements.hypotheses import flow_checks, started
+from tacit.papers.lyu2021.statements.network_functions import log_loss, margin
+from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import (
     both_layers,

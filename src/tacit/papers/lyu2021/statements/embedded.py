@@ -8,22 +8,24 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.numerics.embedding import Embedding, integrated
-from tacit.papers.lyu2021.statements._symmetric import (
-    at_least,
+from tacit.papers.lyu2021.statements.cases import symmetric_case
+from tacit.papers.lyu2021.statements.embedding import (
     at_least_one_of_each,
     embed,
     embedding_of,
-    flow_checks,
     good_embedding,
     has_drift,
     largest,
     minus,
+    symmetrised,
+)
+from tacit.papers.lyu2021.statements.hypotheses import (
+    at_least,
+    flow_checks,
     network_checks,
     non_branching,
     started,
-    symmetric_case,
     symmetric_checks,
-    symmetrised,
 )
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_signs, by_slack, undecided

@@ -11,10 +11,12 @@ import numpy as np
 from tacit.certificates import optimum
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.networks import one_neuron
-from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end
-from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
-from tacit.papers.lyu2021.statements.one_neuron import best_neuron, hinted_case, split
-from tacit.papers.lyu2021.statements.principal import pulls, start_checks
+from tacit.papers.lyu2021.statements.cases import hinted_case
+from tacit.papers.lyu2021.statements.early_pulls import pulls, start_checks
+from tacit.papers.lyu2021.statements.hypotheses import flow_checks, network_checks, started
+from tacit.papers.lyu2021.statements.network_functions import difference
+from tacit.papers.lyu2021.statements.one_neuron import best_neuron, split
+from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Dataset

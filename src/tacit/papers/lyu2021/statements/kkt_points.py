@@ -7,11 +7,11 @@ from typing import final
 
 import numpy as np
 
-from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
-from tacit.papers.lyu2021.statements._outputs import ended
-from tacit.papers.lyu2021.statements._symmetric import symmetric_checks
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import kkt_direction, symmetric_checks, width_is
+from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import (
     both_layers,
@@ -19,41 +19,8 @@ from tacit.theorems.hypotheses import (
     needs_a_run,
     two_classes,
     two_layer,
-    undecided,
 )
-from tacit.values import Check, Network, Setting
-
-KKT = 1e-6
-"""Residuals of the KKT conditions up to this are those of a KKT point."""
-
-
-def spoken_of(case: Case) -> bool:
-    """A two-layer net and two classes: other hypotheses say so when it is not."""
-    return case.data.binary and case.setting.two_layer
-
-
-def kkt_direction(case: Case, run: Observation | None, place: str) -> Check:
-    """The run leads to a network along a KKT-margin direction (Definition B.8)."""
-    name = "kkt_direction"
-    if run is None or not run.path:
-        return needs_a_run(name, place)
-    if not case.both:
-        return undecided(name, place, "not looked at: the first layer only is trained")
-    if not spoken_of(case) or not run.end.W.any():
-        return undecided(name, place, "there is no such network")
-    found = two_layer_kkt(run.end.W, run.end.a, case.data.X, case.data.y, case.alpha, boundary=KKT)
-    if found.feasibility > 0:
-        return Check(name, False, -found.feasibility, place, "it does not fit every label")
-    residual = max(found.stationarity, found.complementarity)
-    if residual > KKT and run.limit is None:
-        note = f"the limit is not known; at the last network the KKT residual is {residual:.1e}"
-        return undecided(name, place, note)
-    return by_slack(name, KKT - residual, place, f"the KKT residual is {residual:.1e}")
-
-
-def flow_setting(activation: str, width: int, init: str | None = None) -> Setting:
-    """Gradient flow on both layers."""
-    return Setting(activation=activation, train="both", width=width, init=init, rule="flow")
+from tacit.values import Check, Network
 
 
 @final
@@ -199,12 +166,6 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
     return np.array(
         [np.linalg.norm(theta - np.column_stack([W, a])) for W, a in three_directions(w)]
     )
-
-
-def width_is(case: Case, wanted: int, place: str) -> Check:
-    width = case.setting.width if case.start is None else len(case.start.a)
-    note = f"the width is {width}; it must be {wanted}"
-    return by_slack(f"width_{wanted}", -abs(width - wanted), place, note)
 
 
 def _opposite_signs(run: Observation | None, place: str) -> Check:

@@ -9,9 +9,9 @@ import numpy as np
 
 from tacit.certificates import optimum, two_layer_kkt
 from tacit.data.figure_sets import lyu2021_left
-from tacit.papers.lyu2021.statements._outputs import unit_outputs
-from tacit.papers.lyu2021.statements._symmetric import at_least
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import at_least
+from tacit.papers.lyu2021.statements.network_functions import unit_outputs
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, by_slack, two_classes, two_layer
 from tacit.values import Check, Network

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.pricing import price
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
-from tacit.papers.lyu2021.statements.kkt_points import spoken_of
+from tacit.papers.lyu2021.statements.hypotheses import spoken_of
 from tacit.theorems import Case
 from tacit.theorems.hypotheses import undecided
 from tacit.values import Check

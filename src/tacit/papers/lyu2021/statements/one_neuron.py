@@ -12,7 +12,8 @@ from tacit.data import load
 from tacit.numerics.least_squares import nnls
 from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
-from tacit.papers.lyu2021.statements._symmetric import network_checks
+from tacit.papers.lyu2021.statements.cases import hinted_case
+from tacit.papers.lyu2021.statements.hypotheses import network_checks
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack
 from tacit.values import Check, Dataset, Network, Setting
@@ -33,17 +34,6 @@ def split(w: np.ndarray, sign: Sign, case: Case) -> Network:
     share = np.where(sign * case.start.a > 0, np.abs(case.start.a), 0.0)
     share = share / np.linalg.norm(share)
     return Network(np.outer(share, one.W[0]), share * one.a[0] + 0.0, case.alpha)
-
-
-def hinted_case(call: str = "n=4,d=2", alpha: float = 0.5, size: float = 1e-8) -> Case:
-    """Hinted data, and a balanced start of three neurons of both signs."""
-    data = load(f"hinted:{call},alpha={alpha}")
-    W = size * np.random.default_rng(0).normal(size=(3, data.d))
-    a = np.array([1.0, -1.0, 1.0]) * np.linalg.norm(W, axis=1)
-    setting = Setting(
-        activation=f"leaky:{alpha}", width=3, init=f"balanced_gaussian:{size:g}", rule="flow"
-    )
-    return Case(data, setting, Network(W, a, alpha))
 
 
 class LemmaA4(Theorem):

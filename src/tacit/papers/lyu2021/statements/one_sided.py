@@ -11,10 +11,17 @@ from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.least_squares import linear_program
 from tacit.numerics.pricing import price
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
-from tacit.papers.lyu2021.statements._outputs import ended, margin
-from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of, width_is
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import (
+    flow_checks,
+    network_checks,
+    spoken_of,
+    started,
+    width_is,
+)
 from tacit.papers.lyu2021.statements.multipliers import MOST_CELLS, weaker_at_multipliers
+from tacit.papers.lyu2021.statements.network_functions import margin
+from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import balanced, by_slack, undecided
 from tacit.values import Check, Dataset, Network

@@ -9,8 +9,10 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.class_margin import class_margin
-from tacit.papers.lyu2021.statements._outputs import ended, outputs
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting, kkt_direction
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import kkt_direction
+from tacit.papers.lyu2021.statements.network_functions import outputs
+from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, relu, two_classes, two_layer
 from tacit.values import Check, Network

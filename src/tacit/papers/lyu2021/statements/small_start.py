@@ -8,15 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.numerics.embedding import Embedding, integrated, interpolated, largest
-from tacit.papers.lyu2021.statements._symmetric import (
-    embedding_of,
+from tacit.papers.lyu2021.statements.cases import symmetric_case
+from tacit.papers.lyu2021.statements.embedding import embedding_of, has_drift, symmetrised
+from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
-    has_drift,
     non_branching,
     started,
-    symmetric_case,
     symmetric_checks,
-    symmetrised,
 )
 from tacit.theorems import (
     Case,

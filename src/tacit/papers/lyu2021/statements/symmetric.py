@@ -9,22 +9,23 @@ import numpy as np
 from tacit.certificates import optimum
 from tacit.numerics.confidence import share_interval
 from tacit.papers.lyu2021.networks import linear_network
-from tacit.papers.lyu2021.statements._outputs import difference, ended, known_end, margin
-from tacit.papers.lyu2021.statements._symmetric import (
-    at_least,
+from tacit.papers.lyu2021.statements.cases import symmetric_case
+from tacit.papers.lyu2021.statements.embedding import (
     at_least_one_of_each,
-    flow_checks,
-    gaussian_start,
     good_embedding,
-    linear_limit,
-    non_branching,
-    separator,
     small_enough,
     spread,
+)
+from tacit.papers.lyu2021.statements.hypotheses import (
+    at_least,
+    flow_checks,
+    gaussian_start,
+    non_branching,
     started,
-    symmetric_case,
     symmetric_checks,
 )
+from tacit.papers.lyu2021.statements.network_functions import difference, margin
+from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.values import Check, Dataset, Network
 
@@ -219,3 +220,18 @@ def _from_a_small_start(case: Case, run: Observation | None) -> tuple[Check, ...
         small_enough(case, "Theorem 4.3"),
         non_branching(run, "Assumption 4.6"),
     )
+
+
+def separator(case: Case) -> np.ndarray:
+    """w*, the max-margin linear separator."""
+    return case.view.separator.direction
+
+
+def linear_limit(case: Case) -> dict[str, object]:
+    """(1+α)/4 w*·x and its margin."""
+    slope = (1 + case.alpha) / 4
+    return {
+        "separator": separator(case),
+        "slope": slope,
+        "margin": slope * case.view.separator.lower,
+    }

@@ -7,19 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.papers.lyu2021.networks import linear_network
-from tacit.papers.lyu2021.statements._outputs import ended, known_end
-from tacit.papers.lyu2021.statements._symmetric import (
+from tacit.papers.lyu2021.statements.cases import symmetric_case
+from tacit.papers.lyu2021.statements.embedding import minus, size_of, spread
+from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
-    linear_limit,
-    minus,
     non_branching,
-    separator,
-    size_of,
-    spread,
     started,
-    symmetric_case,
     symmetric_checks,
 )
+from tacit.papers.lyu2021.statements.run_ends import ended, known_end
+from tacit.papers.lyu2021.statements.symmetric import linear_limit, separator
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import balanced, both_signs, by_slack, undecided
 from tacit.values import Check, Network

@@ -11,14 +11,14 @@ import numpy as np
 from tacit.data import load
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.pricing import price
-from tacit.papers.lyu2021.statements._symmetric import (
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.embedding import largest, minus
+from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
-    largest,
-    minus,
     network_checks,
+    spoken_of,
     started,
 )
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Network

@@ -1,18 +1,14 @@
-"""Two networks as functions, compared at unit norm, and runs that are known at their end only."""
+"""Networks as functions, compared at unit norm."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from tacit.theorems import Case, Observation, PathPoint
+from tacit.theorems import Case
 from tacit.values import Network
 
 MIXES = 100
 """Random combinations of the points at which functions are compared."""
-DEEP = -1000 * math.log(10)
-"""Log loss of a run made by hand."""
 
 
 def outputs(network: Network, points: np.ndarray, alpha: float) -> np.ndarray:
@@ -50,21 +46,6 @@ def log_loss(network: Network, case: Case) -> float:
     """Natural logarithm of the sum of the logistic losses."""
     q = case.data.y * outputs(network, case.data.X, case.alpha)
     return float(np.log(np.logaddexp(0.0, -q).sum()))
-
-
-def ended(network: Network) -> Observation:
-    """A run of which nothing but the limit is known."""
-    return Observation((PathPoint(0.0, DEEP, network),), network)
-
-
-def known_end(run: Observation | None) -> Network | None:
-    """The limit, or the last network of a run that ends in another way; None when it is not known.
-
-    Convergence is part of what these theorems conclude, so a run that gets stuck counts.
-    """
-    if run is None or run.outcome in ("undecided", "branched"):
-        return None
-    return run.end
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

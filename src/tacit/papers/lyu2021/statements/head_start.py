@@ -9,9 +9,14 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.least_squares import nnls
-from tacit.papers.lyu2021.statements._outputs import margin
-from tacit.papers.lyu2021.statements._symmetric import flow_checks, network_checks, started
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting, spoken_of
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import (
+    flow_checks,
+    network_checks,
+    spoken_of,
+    started,
+)
+from tacit.papers.lyu2021.statements.network_functions import margin
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import neuron_sizes, undecided
 from tacit.values import Check, Network

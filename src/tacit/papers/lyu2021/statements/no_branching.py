@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 
 from tacit.data import load
-from tacit.papers.lyu2021.statements._symmetric import network_checks
-from tacit.papers.lyu2021.statements.kkt_points import flow_setting
+from tacit.papers.lyu2021.statements.cases import flow_setting
+from tacit.papers.lyu2021.statements.hypotheses import network_checks
 from tacit.theorems import (
     Case,
     Erratum,
