@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.text import seconds, table
 from benchmarks.works import xor_like
 from tacit import Dataset, Setting, load
-from tacit.flow.ending import find
+from tacit.flow import binary_limit
 from tacit.numerics.convex_program import optimum
 from tacit.training import train_many
 
@@ -44,13 +44,13 @@ def train(n: int, d: int, m: int, seeds: int, seed: int, steps: int = 200) -> tu
 def limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
     """Flow to its limit and the certificate, on orthogonally separable data (phuong2021)."""
     data = load(f"orthogonal:n={n},d={d},seed={seed}")
-    found = find(Setting(width=m), data, seconds=PATIENCE)
+    found = binary_limit(data, Setting(width=m), seconds=PATIENCE)
     return found.seconds, found.outcome
 
 
 def hard_limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
     """The same on data that no line separates: neurons cross and slide on walls."""
-    found = find(Setting(width=m), Dataset(*xor_like(n, d, seed)), seconds=PATIENCE)
+    found = binary_limit(Dataset(*xor_like(n, d, seed)), Setting(width=m), seconds=PATIENCE)
     return found.seconds, found.outcome
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.text import seconds, table, times
 from benchmarks.works import xor_like
 from tacit import Dataset, Setting
-from tacit.flow.ending import find
+from tacit.flow import limit
 from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import optimum
 from tacit.numerics.max_margin import max_margin
@@ -202,9 +202,9 @@ def limit_against_ascent(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
     best = optimum(X, y).upper
     setting = Setting(width=100, init="balanced:1e-3")
-    limit, ours = timed(lambda: find(setting, Dataset(X, y), seconds=60))
-    off = "" if limit.margin is None else f"{1 - 2 * best * limit.margin:.0e}, "
-    return by_ascent(n, d), Answer(ours, f"{off}{limit.outcome}")
+    end, ours = timed(lambda: limit(Dataset(X, y), setting, seconds=60))
+    off = "" if end.margin is None else f"{1 - 2 * best * end.margin:.0e}, "
+    return by_ascent(n, d), Answer(ours, f"{off}{end.outcome}")
 
 
 ROWS: list[Row] = [

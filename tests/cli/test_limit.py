@@ -13,7 +13,7 @@ import pytest
 
 from tacit import load
 from tacit.cli import _run
-from tacit.flow import limits as classes
+from tacit.flow import Outcome, PathEnd, ending
 
 KEYS = {
     "outcome", "reason", "log10_loss", "margin", "groups", "kkt", "optimal_margin",
@@ -275,10 +275,10 @@ def test_the_data_is_not_replaced(tacit, tmp_path: Path, monkeypatch) -> None:
 
 
 def test_what_cannot_be_written_is_said_before_any_work(tacit, tmp_path: Path, monkeypatch) -> None:
-    def never(*_: object) -> None:
+    def never(*_: object, **more: object) -> None:
         raise AssertionError("work has begun")
 
-    monkeypatch.setattr(classes, "find", never)
+    monkeypatch.setattr(ending, "binary_limit", never)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes").write_text("mine")
@@ -302,21 +302,22 @@ def test_a_full_disk_leaves_nothing_behind(tacit, tmp_path: Path, monkeypatch) -
 # --- interrupted ---------------------------------------------------------------------------------
 
 
-def cut_short(*given: object):
-    """As `find` answers when Ctrl-C ends its path."""
-    whole = find(*given)
-    none = np.zeros((0, 2))
+def cut_short(*given: object, **more: object):
+    """As `limit` answers when Ctrl-C ends its path."""
+    whole = binary_limit(*given, **more)
+    none = {"groups": (), "network": None, "kkt": None, "certificate": None, "fitted_rate": None}
+    path = replace(whole.path, end=PathEnd.INTERRUPTED)
+    approach, outcome = np.zeros((0, 2)), Outcome.UNDECIDED
     return replace(
-        whole, outcome="undecided", reason="interrupted", groups=(), W=None, a=None, kkt=None,
-        certificate=None, approach=none, rate=None, path=replace(whole.path, end="interrupted"),
-    )  # fmt: skip
+        whole, outcome=outcome, reason="interrupted", approach=approach, path=path, **none
+    )
 
 
-find = classes.find
+binary_limit = ending.binary_limit
 
 
 def test_an_interrupted_path_is_shown_and_saved(tacit, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(classes, "find", cut_short)
+    monkeypatch.setattr(ending, "binary_limit", cut_short)
     run, picture = tmp_path / "run", tmp_path / "p.png"
     words = ("limit", "gaussians:n=12,d=2", "--width", 4, *ALL, "--picture", picture)
     code, out, err = tacit(*words, "--out", run, "--json")
@@ -330,13 +331,13 @@ def test_an_interrupted_path_is_shown_and_saved(tacit, tmp_path: Path, monkeypat
 def test_of_several_classes_those_that_were_done_are_kept(tacit, tmp_path, monkeypatch) -> None:
     done = []
 
-    def stops(*given: object):
+    def stops(*given: object, **more: object):
         if done:
             raise KeyboardInterrupt
-        done.append(find(*given))
+        done.append(binary_limit(*given, **more))
         return done[0]
 
-    monkeypatch.setattr(classes, "find", stops)
+    monkeypatch.setattr(ending, "binary_limit", stops)
     code, out, err = tacit(*CLASSES, "--out", tmp_path / "run", "--json")
     assert code == 130 and len(as_json(out)["networks"]) == 1 and "interrupted" in err
     monkeypatch.undo()
@@ -344,10 +345,10 @@ def test_of_several_classes_those_that_were_done_are_kept(tacit, tmp_path, monke
 
 
 def test_an_interrupt_before_anything_is_known(tacit, tmp_path, monkeypatch) -> None:
-    def stops(*_: object) -> None:
+    def stops(*_: object, **more: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(classes, "find", stops)
+    monkeypatch.setattr(ending, "binary_limit", stops)
     code, out, err = tacit("limit", "xor", "--out", tmp_path / "run")
     assert code == 130 and out == "" and "nothing was saved" in err
     assert list(tmp_path.iterdir()) == []
@@ -362,8 +363,8 @@ def test_progress_stays_out_of_pipes() -> None:
 
 
 def test_progress_goes_from_0_to_1() -> None:
-    from tacit.cli.printing.limit import share
+    from tacit.cli.limit import _share_done
 
     goal = -1000.0
-    shares = [share(now, goal) for now in (2.0, 0.0, -1.0, -30.0, -999.0, -1000.0, -1700.0)]
+    shares = [_share_done(now, goal) for now in (2.0, 0.0, -1.0, -30.0, -999.0, -1000.0, -1700.0)]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 1

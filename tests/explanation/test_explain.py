@@ -13,7 +13,7 @@ from tacit.explanation import explain, predict
 from tacit.explanation.observation import observe, up_to
 from tacit.explanation.predictions import judge_all
 from tacit.explanation.sentences import counts, just_fail, sentences, telling
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.theorems import Case, Prediction, Source, Theorem, theorem
 from tacit.theorems.hypotheses import yes_or_no
 
@@ -121,10 +121,10 @@ def test_only_theorems_about_several_classes_are_asked_of_them_together() -> Non
 
 
 def test_a_run_is_the_path_and_its_limit() -> None:
-    found = find(RELU, load("orthogonal:n=8,d=2"))
+    found = limit(load("orthogonal:n=8,d=2"), RELU)
     run = observe(found)
     assert len(run.path) == len(found.path.moments) and run.outcome == "converged"
-    np.testing.assert_array_equal(run.end.W, found.W)
+    np.testing.assert_array_equal(run.end.W, found.network.W)
     times = [moment.time for moment in run.path]
     assert times == sorted(times) and len(run.events) == len(found.path.events)
     early = up_to(run, -10.0)

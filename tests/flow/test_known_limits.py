@@ -12,7 +12,7 @@ from scipy.optimize import minimize, nnls
 from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.certificates.certificate import Certificate
-from tacit.flow import Limit, find
+from tacit.flow import Limit, limit
 from tacit.flow.embedding import embedding
 from tacit.flow.path import Moment
 from tacit.numerics.class_margin import class_margin
@@ -23,7 +23,7 @@ from tacit.papers.sarussi2021.perfect_agreement import par
 
 def converged(setting: Setting, data: Dataset, seed: int = 0) -> tuple[Limit, Certificate]:
     """The limit and its certificate."""
-    found = find(setting, data, seed)
+    found = limit(data, setting, seed=seed)
     outcome, reason, certificate = found.outcome, found.reason, found.certificate
     assert outcome == "converged", reason
     assert certificate is not None
@@ -277,7 +277,7 @@ def random_limit(number: int, d: int, n: int, activation: str, train: str, label
         width=24,
         init="balanced:1e-3" if train == "both" else "gaussian:1e-3",
     )
-    return find(setting, Dataset(X, y.astype(int)), seed=number, seconds=30.0)
+    return limit(Dataset(X, y.astype(int)), setting, seed=number, seconds=30.0)
 
 
 def stationarity(limit: Limit, alpha: float) -> float:
@@ -361,7 +361,7 @@ def deep_limit(*case) -> Limit:
     """From the same initial weights as far down as numbers go."""
     said = random_limit(*case)
     depth = -1e250 if said.setting.train == "both" else -1e120
-    return find(said.setting, said.data, seed=said.seed, log10_loss=depth, start=first(said))
+    return limit(said.data, said.setting, seed=said.seed, log10_loss=depth, start=first(said))
 
 
 @pytest.mark.parametrize("case", DEEP)
@@ -459,7 +459,7 @@ def test_a_dead_network(tmp_path) -> None:
     data = Dataset(at(-30, 0, 30), [1, -1, 1])
     init = from_file(tmp_path, at(170, 180, 190), np.array([1.0, -1.0, 1.0]))
     for train in ("both", "first"):
-        found = find(Setting(width=3, init=init, train=train), data)
+        found = limit(data, Setting(width=3, init=init, train=train))
         outcome = found.outcome
         assert outcome == "dead"
         assert found.groups == () and found.margin is None
@@ -473,7 +473,7 @@ def test_contradictory_labels_leave_the_network_stuck(activation, train, tmp_pat
     """A point with both labels has output 0 at the minimum, where L = 2 log 2."""
     data = Dataset([[1.0, 2.0], [1.0, 2.0]], [1, -1])
     init = from_file(tmp_path, 0.1 * at(10, 60, 100, 200), 0.1 * np.array([1.0, -1, -1, 1]))
-    found = find(Setting(activation=activation, train=train, width=4, init=init), data)
+    found = limit(data, Setting(activation=activation, train=train, width=4, init=init))
     outcome = found.outcome
     assert outcome == "stuck"
     assert found.groups == ()
@@ -485,7 +485,7 @@ def test_one_class_that_no_neuron_sees_is_partial(train, tmp_path) -> None:
     """The other class is fitted by its own max-margin vector."""
     data = Dataset(np.vstack([at(-20, 30), at(160, 200)]), [1, 1, -1, -1])
     init = from_file(tmp_path, 0.1 * at(-10, 0, 20), 0.1 * np.ones(3))
-    found = find(Setting(train=train, width=3, init=init), data)
+    found = limit(data, Setting(train=train, width=3, init=init))
     outcome = found.outcome
     assert outcome == "partial"
     assert found.groups == ()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit import Setting, load
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.flow.follow import follow
 from tacit.flow.path import Moment, Path
 from tacit.flow.path_measures import along
@@ -99,6 +99,6 @@ def test_a_path_that_goes_back_is_seen() -> None:
 def test_a_path_that_goes_on_past_its_goal_never_loses_margin():
     """Here an extrapolated step once let the loss rise by millions in log space."""
     setting = Setting(activation="leaky:0.5", width=20, init="he:0.001")
-    found = find(setting, load("lyu2021_right:alpha=0.5"), seed=0, seconds=60)
+    found = limit(load("lyu2021_right:alpha=0.5"), setting, seed=0, seconds=60)
     assert found.log10_loss < -1e7
     assert len(along(found.path).falls) == 0

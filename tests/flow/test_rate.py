@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.data import load
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.flow.rate import predicted_rate
 from tacit.values import Setting
 
@@ -19,10 +19,10 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_predicted_rate_is_the_slope_of_the_deep_path(name):
     text, setting = CASES[name]
-    limit = find(setting, load(text), 0, log10_loss=-1e6)
-    assert limit.outcome == "converged"
-    depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
+    end = limit(load(text), setting, log10_loss=-1e6)
+    assert end.outcome == "converged"
+    depth, angle = -end.approach[:, 0], end.approach[:, 1]
     late = depth > depth[-1] / 10
     slope = -np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)[0]
-    assert slope == pytest.approx(predicted_rate(limit), abs=0.01)
-    assert limit.rate == pytest.approx(predicted_rate(limit), abs=0.02)
+    assert slope == pytest.approx(predicted_rate(end), abs=0.01)
+    assert end.rate == pytest.approx(predicted_rate(end), abs=0.02)

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from helpers import refused, spoil
 from tacit import Dataset, Setting
 from tacit import load as load_data
-from tacit.flow import Limit
+from tacit.flow import Limit, Outcome, limit
 from tacit.flow import limit_folder as runs
-from tacit.flow.limit_folder import SavedLimits, load, save
-from tacit.flow.limits import find_each
+from tacit.flow.limit_folder import SavedLimits, load
 from tacit.values import BadInput
 
 SETTING = Setting(width=4, train="both", init="balanced:1e-4")
@@ -30,16 +29,16 @@ def data() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def found(data: Dataset) -> list[Limit]:
-    limits, interrupted = find_each(SETTING, data, seed=1, log10_loss=-40.0)
-    assert not interrupted and limits[0].outcome == "converged"
-    return limits
+def found(data: Dataset) -> Limit:
+    end = limit(data, SETTING, seed=1, log10_loss=-40.0)
+    assert isinstance(end, Limit) and not end.interrupted and end.outcome is Outcome.CONVERGED
+    return end
 
 
 @pytest.fixture(scope="module")
-def folder(found: list[Limit], data: Dataset, tmp_path_factory) -> Path:
+def folder(found: Limit, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("limits") / "run"
-    save(found, data, path)
+    found.save(path)
     return path
 
 
@@ -64,15 +63,16 @@ def copy(folder: Path, target: Path, about=None, arrays=None) -> Path:
 
 
 def test_what_is_saved_is_what_is_loaded(found, data, folder) -> None:
-    (one,), got = found, load(folder)
+    one, got = found, Limit.load(folder)
     assert (got.setting, got.seed, got.outcomes) == (SETTING, 1, ("converged",))
     np.testing.assert_array_equal(got.data.X, data.X)
     np.testing.assert_array_equal(got.data.y, data.y)
     np.testing.assert_array_equal(got.data.test.X, data.test.X)
     assert (got.data.name, got.data.parameters) == (data.name, data.parameters)
-    np.testing.assert_array_equal(got.weights["W"][0], one.W)
-    np.testing.assert_array_equal(got.weights["a"][0], one.a)
-    assert got.whats == ["the limit"] and got.members == [(1, None)]
+    np.testing.assert_array_equal(got.network.W, one.network.W)
+    np.testing.assert_array_equal(got.network.a, one.network.a)
+    assert got.network.alpha == one.network.alpha == 0
+    assert got.descriptions == ["the limit"] and got.members == [(1, None)]
     (path,) = got.paths
     assert path.s.tolist() == [moment.s for moment in one.path.moments]
     assert path.log_t.tolist() == [moment.log_t for moment in one.path.moments]
@@ -80,20 +80,21 @@ def test_what_is_saved_is_what_is_loaded(found, data, folder) -> None:
     np.testing.assert_array_equal(path.W[-1], one.path.last.state.W)
     np.testing.assert_array_equal(path.a[0], one.path.moments[0].state.a)
     np.testing.assert_array_equal(path.side, one.path.last.state.side)
-    assert got.summary["margin"] == one.margin
+    assert got.to_dict() == one.to_dict() and got.to_dict()["margin"] == one.margin
+    assert len(repr(got).splitlines()) <= 5 and "1 converged" in repr(got)
 
 
-def test_the_same_limit_gives_the_same_bytes(found, data, folder, tmp_path) -> None:
-    save(found, data, tmp_path / "again")
+def test_the_same_limit_gives_the_same_bytes(found, folder, tmp_path) -> None:
+    found.save(tmp_path / "again")
     for name in ("limit.json", "arrays.npz"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_long_paths_are_thinned_and_keep_their_ends(found, data, tmp_path, monkeypatch) -> None:
-    moments = found[0].path.moments
+def test_long_paths_are_thinned_and_keep_their_ends(found, tmp_path, monkeypatch) -> None:
+    moments = found.path.moments
     for name, value in (("MOST_MOMENTS", 7), ("MOST_NUMBERS", 7 * 12), ("MOST_NUMBERS", 1)):
         monkeypatch.setattr(runs, name, value)
-        save(found, data, tmp_path / f"{name} {value}")
+        found.save(tmp_path / f"{name} {value}")
         (path,) = load(tmp_path / f"{name} {value}").paths
         assert 2 <= len(path.s) <= 7
         assert (path.s[0], path.s[-1]) == (moments[0].s, moments[-1].s)
@@ -103,31 +104,32 @@ def test_long_paths_are_thinned_and_keep_their_ends(found, data, tmp_path, monke
 def test_classes_and_names_that_are_no_text(tmp_path) -> None:
     """A file name on Linux may hold bytes that are no text."""
     three = Dataset(np.eye(3), [0, 1, 2], "caf\udce9", ("a", "ü", "\udcff"))
-    limits, _ = find_each(SETTING, three, log10_loss=-20.0)
-    save(limits, three, tmp_path / "run")
+    limits = limit(three, SETTING, log10_loss=-20.0)
+    limits.save(tmp_path / "run")
     got = load(tmp_path / "run")
     assert got.data.classes == three.classes and got.data.name == three.name
     assert got.outcomes == tuple(one.outcome for one in limits)
     assert got.members == [(0, 0), (0, 1), (0, 2)]
-    for one, W, path in zip(limits, got.weights["W"], got.paths, strict=True):
+    for one, network, path in zip(limits, got.networks, got.paths, strict=True):
         last = one.path.last.state
-        np.testing.assert_array_equal(W, last.W if one.W is None else one.W)
+        np.testing.assert_array_equal(network.W, (one.network or last).W)
         np.testing.assert_array_equal(path.W[-1], last.W)
 
 
-def test_without_a_limit_there_are_the_last_weights(found, data, tmp_path) -> None:
-    lost = replace(found[0], outcome="stuck", groups=(), W=None, a=None, kkt=None, certificate=None)
-    save([lost], data, tmp_path / "run")
+def test_without_a_limit_there_are_the_last_weights(found, tmp_path) -> None:
+    none = {"groups": (), "network": None, "kkt": None, "certificate": None}
+    lost = replace(found, outcome=Outcome.STUCK, **none)
+    lost.save(tmp_path / "run")
     got = load(tmp_path / "run")
-    assert got.limits == (None,) and got.whats == ["the last moment of the path (stuck)"]
-    np.testing.assert_array_equal(got.weights["W"][0], lost.path.last.state.W)
+    assert got.limits == (None,) and got.descriptions == ["the last moment of the path (stuck)"]
+    np.testing.assert_array_equal(got.network.W, lost.path.last.state.W)
 
 
-def test_nothing_is_overwritten_unless_forced(found, data, folder, tmp_path) -> None:
+def test_nothing_is_overwritten_unless_forced(found, folder, tmp_path) -> None:
     target = copy(folder, tmp_path / "run")
     (target / "notes.txt").write_text("mine")
-    refused(lambda: save(found, data, target), "already exists")
-    save([replace(found[0], seed=5)], data, target, force=True)
+    refused(lambda: found.save(target), "already exists")
+    replace(found, seed=5).save(target, force=True)
     assert load(target).seed == 5 and (target / "notes.txt").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -237,4 +239,4 @@ def test_random_corruption_is_refused_or_harmless(
     except BadInput as error:
         assert "\n" not in str(error)
     else:
-        assert got.weights["W"][0].shape == (4, 2) and got.whats and got.members
+        assert got.network.W.shape == (4, 2) and got.descriptions and got.members and repr(got)

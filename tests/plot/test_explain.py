@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tacit import Setting, load
 from tacit.explanation import Part
 from tacit.explanation.explanation import explain
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.plot import explanation_pictures
 from tacit.plot.explanations import _svg, predicted
 from tacit.plot.neurons import neurons
@@ -33,7 +33,7 @@ LIMITS = {
 @pytest.mark.parametrize("kind", LIMITS)
 def test_every_picture_is_svg(kind: str) -> None:
     text, setting, bias = LIMITS[kind]
-    found = find(setting, load(text, bias=bias), log10_loss=-30.0)
+    found = limit(load(text, bias=bias), setting, log10_loss=-30.0)
     drawn = explanation_pictures(Part("", found, ()))
     assert list(drawn) == NAMES
     for svg in drawn.values():
@@ -78,7 +78,7 @@ def test_theorems_that_name_the_same_share_a_mark(part: Part) -> None:
 
 
 def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
-    found = find(BOTH, load("orthogonal:n=8,d=5"), log10_loss=-30.0)
+    found = limit(load("orthogonal:n=8,d=5"), BOTH, log10_loss=-30.0)
     assert len(found.groups) == 2
     ax = Figure().add_subplot()
     neurons(ax, found, [])

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from helpers import refused
 from tacit import Setting, load
-from tacit.flow import find
-from tacit.flow.limits import find_each
+from tacit.flow import Outcome, limit
 from tacit.flow.path_measures import along
 from tacit.plot import draw_limit
 from tacit.plot.directions import NEAR, _cut_at
@@ -38,17 +37,17 @@ LIMITS = {
 def test_every_kind_of_limit_is_drawn(kind: str, tmp_path) -> None:
     text, setting, bias, log10_loss = LIMITS[kind]
     data = load(text, bias=bias)
-    found, _ = find_each(setting, data, log10_loss=log10_loss)
+    found = limit(data, setting, log10_loss=log10_loss)
     endings = (".png", ".svg", ".pdf") if kind == "two dimensions" else (".png",)
     for ending in endings:
         path = tmp_path / f"picture{ending}"
-        draw_limit(found, data, path)
+        draw_limit(found, path)
         assert path.stat().st_size > 5000
 
 
-def panels(found, data):
+def panels(found):
     figure = Figure()
-    fill(figure, found, data)
+    fill(figure, found)
     return {ax.get_title(): ax for ax in figure.axes}
 
 
@@ -63,9 +62,9 @@ def words(ax) -> str:
 
 def test_the_panels_hold_the_limit_s_numbers() -> None:
     data = load("orthogonal:n=8,d=2")
-    found = find(BOTH, data, log10_loss=-100.0)
+    found = limit(data, BOTH, log10_loss=-100.0)
     assert found.outcome == "converged"
-    ax = panels([found], data)
+    ax = panels(found)
     points = ax["limit: data, output and decision boundary"]
     shown = np.concatenate(
         [item.get_xydata() for item in points.lines if item.get_label()[0] == "y"]
@@ -97,9 +96,9 @@ def test_the_panels_hold_the_limit_s_numbers() -> None:
 
 def test_neurons_end_at_cosine_1_above_two_dimensions() -> None:
     data = load("gaussians:n=8,d=4")
-    found = find(BOTH, data, log10_loss=-100.0)
+    found = limit(data, BOTH, log10_loss=-100.0)
     assert found.outcome == "converged"
-    ax = panels([found], data)["how near every neuron is to the direction it ends in"]
+    ax = panels(found)["how near every neuron is to the direction it ends in"]
     lines = [item for item in ax.lines if len(item.get_xdata()) > 2]
     assert len(lines) == BOTH.width
     members = sum(group.size for group in found.groups)
@@ -108,9 +107,9 @@ def test_neurons_end_at_cosine_1_above_two_dimensions() -> None:
 
 def test_what_has_no_meaning_is_said_in_words() -> None:
     data = load("xor")
-    found = find(replace(BOTH, width=2), data, log10_loss=-30.0)
+    found = limit(data, replace(BOTH, width=2), log10_loss=-30.0)
     assert found.outcome != "converged"
-    ax = panels([found], data)
+    ax = panels(found)
     assert "never gives" in words(ax["margin, normalised by the weights' norm"])
     assert found.outcome in words(ax["distance of the path from the limit"])
     assert any(title.startswith("last moment: ") for title in ax)
@@ -118,11 +117,12 @@ def test_what_has_no_meaning_is_said_in_words() -> None:
 
 def test_the_network_drawn_is_the_one_summed_up() -> None:
     data = load("orthogonal_classes:n=6,d=3")
-    found, _ = find_each(BOTH, data, log10_loss=-30.0)
-    found[1] = replace(found[1], outcome="undecided", groups=(), W=None, a=None, kkt=None,
-                       certificate=None, approach=np.zeros((0, 2)), rate=None)  # fmt: skip
+    found = limit(data, BOTH, log10_loss=-30.0)
+    none = {"groups": (), "network": None, "kkt": None, "certificate": None, "fitted_rate": None}
+    lost = replace(found[1], outcome=Outcome.UNDECIDED, approach=np.zeros((0, 2)), **none)
+    found = replace(found, each=(found[0], lost, found[2]))
     figure = Figure()
-    fill(figure, found, data)
+    fill(figure, found)
     said = figure.get_suptitle()
     assert "class 1 against the rest" in said or found[0].outcome != "converged"
     assert "one of 3 networks" in said
@@ -135,4 +135,4 @@ def test_the_circle_is_cut_where_no_neuron_ends(ends: tuple[float, ...]) -> None
 
 
 def test_other_endings_are_refused(tmp_path) -> None:
-    refused(lambda: draw_limit([], load("xor"), tmp_path / "picture.gif"), "must end in .png")
+    refused(lambda: draw_limit(None, tmp_path / "picture.gif"), "must end in .png")

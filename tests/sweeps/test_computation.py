@@ -13,7 +13,7 @@ import tacit.sweeps.computation as module
 import tacit.training
 from tacit.certificates import certify
 from tacit.data import load
-from tacit.flow import find
+from tacit.flow import PathEnd, binary_limit
 from tacit.measures import MEASURES
 from tacit.models.initialisations import initial_weights
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, result_columns
@@ -241,10 +241,10 @@ def test_an_interrupt_passes_through(monkeypatch):
 
 def test_an_interrupt_that_the_flow_keeps_to_itself_passes_through(monkeypatch):
     def interrupted(*given, **more):
-        end = find(*given, **more)
-        return replace(end, path=replace(end.path, end="interrupted"))
+        end = binary_limit(*given, **more)
+        return replace(end, path=replace(end.path, end=PathEnd.INTERRUPTED))
 
-    monkeypatch.setattr(tacit.flow, "find", interrupted)
+    monkeypatch.setattr(tacit.flow, "binary_limit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compute((PlannedRun(DataCall("lyu2021_left"), TINY, 5, 0, ("limit",), 60.0),), {})
 
@@ -291,7 +291,7 @@ def test_the_limit_needs_no_training(monkeypatch):
     monkeypatch.setattr(tacit.training, "train_many", None)
     setting = Setting(width=6, activation="leaky:0.5", init="balanced:1e-3")
     result = alone(PlannedRun(DataCall("lyu2021_left"), setting, 5, 3, ("limit",), 60.0))
-    end = find(replace(setting, rule="flow"), load("lyu2021_left"), 3)
+    end = binary_limit(load("lyu2021_left"), replace(setting, rule="flow"), seed=3)
     assert end.outcome == "converged"
     assert set(result.values) == set(LIMIT)
     assert result.values["limit.outcome"] == "converged"

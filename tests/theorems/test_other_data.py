@@ -7,7 +7,7 @@ import pytest
 
 from tacit.explanation.observation import observe
 from tacit.explanation.predictions import case_of
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.theorems import Case, applies, judge, theorem, theorems
 from tacit.values import Dataset, Setting
 
@@ -44,7 +44,7 @@ def case(data, setting):
 
 @cache
 def run(data):
-    return observe(find(SETTINGS["relu"], DATA[data]))
+    return observe(limit(DATA[data], SETTINGS["relu"]))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

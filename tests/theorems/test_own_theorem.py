@@ -53,13 +53,13 @@ def test_installed_it_is_listed_predicted_and_confirmed(installed):
     code = f"""
 import json
 from tacit.explanation.observation import observe
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.theorems import judge, theorem, theorems
 
 one = theorem({ID!r})
 case = one.example()
 before = judge(one, case)
-after = judge(one, case, observe(find(case.setting, case.data)))
+after = judge(one, case, observe(limit(case.data, case.setting)))
 print(json.dumps([list(theorems())[-1], before.status, before.prediction.words, after.status]))
 """
     last, before, words, after = _python(code, installed)

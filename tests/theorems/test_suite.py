@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.explanation.observation import observe, up_to
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.theorems import Case, Observation, PathPoint, applies, judge, theorem, theorems
 from tacit.theorems.hypotheses import NEEDS_A_RUN
 from tacit.values import Dataset
@@ -33,10 +33,7 @@ def example(id):
 @cache
 def flow_of_example(id):
     case = example(id)
-    weights = {"setting": case.setting, "data": case.data}
-    if case.start is not None:
-        return observe(find(**weights, start=case.start))
-    return observe(find(**weights))
+    return observe(limit(case.data, case.setting, start=case.start))
 
 
 def needs_a_run(check):

@@ -98,8 +98,9 @@ def _in_folder(path: Path) -> list[Network]:
     from tacit.flow.limit_folder import load as load_limits
 
     found = load_limits(path)
-    networks = networks_of_run(found.setting, found.data, found.weights, found.members)
+    weights = {name: [getattr(one, name) for one in found.networks] for name in ("W", "a")}
+    networks = networks_of_run(found.setting, found.data, weights, found.members)
     return [
         replace(one, name=f"{one.name}, {what}")
-        for one, what in zip(networks, found.whats, strict=True)
+        for one, what in zip(networks, found.descriptions, strict=True)
     ]

@@ -54,13 +54,14 @@ def explain(
     need_seconds(seconds)
 
     from tacit.cli import printing as show
+    from tacit.cli.limit import flow_progress
     from tacit.explanation import explain as explanation
     from tacit.files import check_writable, write_folder
 
     if out is not None:
         check_writable(out, force)
     points = options.load(data)
-    with show.limit_progress(hidden=json) as progress:
+    with flow_progress(hidden=json) as progress:
         found = explanation(setting, points, seed, only, log10_loss, seconds, progress)
     result = show.explanation_as_json(found)
     where = _free(points.name) if out is None else out

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
 from tacit.values import BadInput
+from tacit.values.text import count, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.flow import Limit, Limits
+    from tacit.values import Group
+
+MOST_GROUPS = 12
+"""Groups shown, the heaviest first."""
+MOST_COORDINATES = 6
+"""Coordinates of each direction shown."""
+EVENTS = {"cross": "crossing", "die": "death"}
+"""Words for kinds of events, where the kind itself is no noun."""
 
 
 @app.command
@@ -33,11 +52,11 @@ def limit(
         File or generator call. Of more than two classes, one network each against the rest.
     log10_loss
         Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
-        not tell yet what it leads to.
+        not show yet what it leads to.
     seconds
         Stop following after about that long (for each class).
     seed
-        Of the initial weights. Generators have a seed of their own.
+        The seed of the initial weights. Generators have a seed of their own.
     out
         Write limit and path into this folder; `tacit certify` takes it.
     picture
@@ -51,29 +70,34 @@ def limit(
     need_seconds(seconds)
     setting = network.setting()
 
-    from tacit.cli import printing as show
-    from tacit.flow.limit_folder import save
-    from tacit.flow.limits import find_each
+    from tacit.flow import limit as follow_to_limit
 
     points = options.load(data)
-    with show.limit_progress(hidden=json) as progress:
-        found, interrupted = find_each(setting, points, seed, log10_loss, seconds, progress)
+    with flow_progress(hidden=json) as progress:
+        result = follow_to_limit(
+            points,
+            setting,
+            seed=seed,
+            log10_loss=log10_loss,
+            seconds=seconds,
+            progress=progress,
+        )
     if out is not None:
-        save(found, points, out, force)
-    if interrupted:
+        result.save(out, force)
+    if result.interrupted:
         picture = None
     if picture is not None:
         from tacit.plot import draw_limit
 
-        draw_limit(found, points, picture, force)
+        draw_limit(result, picture, force)
     if json:
-        print_json(show.limit_as_json(found, points))
+        print_json(result.to_dict())
     else:
-        show.limit(found, points, out, picture)
-    if interrupted:
+        _print_limit(result, out, picture)
+    if result.interrupted:
         saved = f"; saved in {out}" if out else "; nothing was saved"
-        warn(f"interrupted at log₁₀ loss {found[-1].log10_loss:.6g}{saved}")
-    return 130 if interrupted else 0
+        warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
+    return 130 if result.interrupted else 0
 
 
 def _check_targets(data: str, out: Path | None, picture: Path | None, force: bool) -> None:
@@ -93,3 +117,126 @@ def _check_targets(data: str, out: Path | None, picture: Path | None, force: boo
 
         check_ending(picture)
         check_writable(picture, force, folder=False)
+
+
+@contextmanager
+def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | None]:
+    """A bar on a terminal; nothing where standard error is a file or a pipe."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("following the flow"),
+        BarColumn(),
+        TextColumn("log₁₀ loss {task.fields[at]} of {task.fields[goal]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=1.0, at="?", goal="?")
+
+        def update(now: float, goal: float) -> None:
+            done = _share_done(now, goal)
+            bar.update(task, completed=done, at=f"{now:.4g}", goal=f"{goal:.4g}")
+
+        yield update
+
+
+def _share_done(now: float, goal: float) -> float:
+    """From 0 to 1. log(1/L) grows exponentially, so that its logarithm is what advances evenly."""
+    return min(max(math.log1p(max(-now, 0.0)) / math.log1p(-goal), 0.0), 1.0)
+
+
+def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None) -> None:
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, title
+
+    screen, data, first = console(), result.data, result.each[0]
+    screen.print(title(data))
+    s = first.setting
+    layers = "both layers" if s.train == "both" else f"first layer, output ±{s.output_weight:g}"
+    screen.print(
+        f"gradient flow of {s.activation}, width {s.width}, {layers}, init "
+        f"{escape(printable(str(s.initialisation)))}, {s.loss} loss, seed {first.seed}"
+    )
+    for k, one in enumerate(result.each):
+        if not data.binary:
+            screen.print(f"\n[bold]{escape(printable(data.classes[k]))} against the rest[/]")
+        colour = "green" if one.outcome == "converged" else "yellow"
+        reason = f": {escape(printable(one.reason))}" if one.reason else ""
+        screen.print(f"[bold {colour}]{one.outcome}[/]{reason}")
+        _print_path(screen, one)
+        _print_end(screen, one)
+    screen.print(f"{sum(one.seconds for one in result.each):.2f} s")
+    for what, where in (("run", out), ("picture", picture)):
+        if where is not None:
+            screen.print(f"{what}: {escape(str(where))}")
+
+
+def _print_path(screen: Console, one: Limit) -> None:
+    path = one.path
+    kinds = ", ".join(count(n, EVENTS.get(what, what)) for what, n in one.events.items())
+    balance = f"; ‖w‖² − a² kept to {path.drift:.1g}" if one.setting.train == "both" else ""
+    log_t = path.last.log_t / math.log(10)
+    when = f"log₁₀ t = {log_t:.6g}" if math.isfinite(log_t) else "t = 0"
+    screen.print(
+        f"followed to log₁₀ loss {one.log10_loss:.6g} (sum over the points) at {when}, "
+        f"{count(path.steps, 'step')}; {kinds or 'no events'}{balance}"
+    )
+    phase = one.early_phase
+    if phase is not None and phase.s > 0 and phase.median_cosine is not None:
+        screen.print(
+            f"early phase until log₁₀ t = {phase.log_t / math.log(10):.3g}, then the median cosine "
+            f"of a neuron to its gradient at f = 0 is {phase.median_cosine:.4f}; "
+            f"{int(phase.dead_at_end.sum())} of {count(one.setting.width, 'neuron')} dead at the "
+            "end"
+        )
+
+
+def _print_end(screen: Console, one: Limit) -> None:
+    kkt, best = one.kkt, one.certificate
+    if kkt is None or best is None:
+        return
+    _print_groups(screen, one.groups, one.data.n)
+    power = "‖θ‖²" if one.setting.train == "both" else "‖W‖"
+    screen.print(
+        f"margin q_min/{power} {kkt.margin:.10g}, "
+        f"the widest of all networks is in [{best.lower:.10g}, {best.upper:.10g}]"
+    )
+    screen.print(best.verdict)
+    screen.print(
+        f"KKT residuals: stationarity {kkt.stationarity:.2g}, complementarity "
+        f"{kkt.complementarity:.2g}, feasibility {kkt.feasibility:.2g}"
+    )
+    if one.test_error is not None:
+        screen.print(f"error of the limit on the test set: {one.test_error:.4g}")
+
+
+def _print_groups(screen: Console, groups: Sequence[Group], n: int) -> None:
+    from tacit.cli.terminal import plain_table
+    from tacit.flow.limits import ROUNDING
+
+    table = plain_table()
+    for heading in ("sign", "neurons", "weight", "active on", "on the kink of", "direction"):
+        table.add_column(heading, justify="left" if heading == "direction" else "right")
+    order = sorted(groups, key=lambda group: -group.weight)
+    for group in order[:MOST_GROUPS]:
+        few = [0.0 if abs(v) < ROUNDING else v for v in group.direction[:MOST_COORDINATES]]
+        shown = ", ".join(f"{value:.5g}" for value in few)
+        more = ", …" if len(group.direction) > MOST_COORDINATES else ""
+        table.add_row(
+            "+" if group.sign > 0 else "−",
+            str(group.size),
+            f"{group.weight:.6g}",
+            f"{group.active} of {n}",
+            str(group.on_hyperplanes),
+            f"({shown}{more})",
+        )
+    screen.print(table)
+    if len(order) > MOST_GROUPS:
+        screen.print(f"and {len(order) - MOST_GROUPS} more groups; --json has all of them")

@@ -8,9 +8,9 @@ from time import perf_counter
 
 from tacit.explanation.observation import observe
 from tacit.explanation.predictions import case_of, chosen, judge_all
-from tacit.flow import Limit
+from tacit.flow import Limit, limit
 from tacit.flow.ending import Progress
-from tacit.flow.limits import find_each, worst
+from tacit.flow.limits import index_of_worst
 from tacit.geometry import Geometry, check
 from tacit.theorems import Observation, Verdict
 from tacit.values import Dataset, Setting
@@ -47,7 +47,7 @@ class Explanation:
     @property
     def worst(self) -> Part:
         """The part that a summary speaks of."""
-        return self.parts[worst([part.limit for part in self.parts])]
+        return self.parts[index_of_worst([part.limit for part in self.parts])]
 
 
 def explain(
@@ -63,14 +63,14 @@ def explain(
     started = perf_counter()
     asked = chosen(only)
     geometry = check(data, activation=setting.activation)
-    found, interrupted = find_each(setting, data, seed, log10_loss, seconds, progress)
+    end = limit(data, setting, seed=seed, log10_loss=log10_loss, seconds=seconds, progress=progress)
     parts = []
-    for one, name in zip(found, data.classes or ("",), strict=False):
+    for one, name in zip(end.each, data.classes or ("",), strict=False):
         verdicts = judge_all(asked, case_of(setting, one.data, seed), observe(one))
         parts.append(Part(name, one, verdicts))
     whole: tuple[Verdict, ...] = ()
     if not data.binary:
-        runs = Observation((), members=tuple(observe(one) for one in found))
+        runs = Observation((), members=tuple(observe(one) for one in end.each))
         about = [one for one in asked if one.several_classes]
         whole = judge_all(about, case_of(setting, data, seed), runs)
     return Explanation(
@@ -80,7 +80,7 @@ def explain(
         geometry,
         tuple(parts),
         whole,
-        interrupted,
+        end.interrupted,
         log10_loss,
         seconds,
         perf_counter() - started,

@@ -23,10 +23,7 @@ def observe(limit: Limit) -> Observation:
         (path[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
         for event in limit.path.events
     )
-    end = None
-    if limit.W is not None and limit.a is not None:
-        end = Network(limit.W, limit.a, alpha)
-    return Observation(path, end, limit.outcome, events=events)
+    return Observation(path, limit.network, limit.outcome, events=events)
 
 
 def up_to(run: Observation, log10_loss: float) -> Observation:

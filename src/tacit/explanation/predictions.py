@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tacit.flow.ending import drawn
+from tacit.flow import initial_network
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.theorems import (
     Case,
@@ -49,7 +49,7 @@ def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
     """With the initial weights that a run of this seed has, where they are those of neurons."""
     start = None
     if isinstance(setting.model, TwoLayer | ConvMaxPool):
-        start = Network(*drawn(setting, data, seed), setting.alpha)
+        start = initial_network(data, setting, seed)
     return Case(data, setting, start)
 
 

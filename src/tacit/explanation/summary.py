@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.explanation.explanation import Explanation
 from tacit.explanation.predictions import Predictions
-from tacit.flow.summary import summary as limit_summary
+from tacit.flow import Limits
 from tacit.theorems import Verdict
 from tacit.values.jsonable import plain
 
@@ -33,10 +33,11 @@ def predictions(found: Predictions) -> dict[str, Any]:
 
 def explanation(found: Explanation, geometry: dict[str, Any]) -> dict[str, Any]:
     """The contract of `tacit explain --json`: with the keys of `check`, `predict` and `limit`."""
-    limits = [part.limit for part in found.parts]
+    limits = tuple(part.limit for part in found.parts)
+    end = limits[0] if found.data.binary else Limits(found.data, limits)
     result = {
         **geometry,
-        **limit_summary(limits, found.data),
+        **end.to_dict(),
         "setting": found.setting.to_dict(),
         "theorems": [_verdict(one) for one in found.worst.verdicts + found.verdicts],
         "seconds": found.seconds,

@@ -1,7 +1,18 @@
-"""Where the flow ends: surviving patterns, and the convex program restricted to them."""
+"""Gradient flow as a differential inclusion: its path, its limit, and what is claimed of it."""
 
 from tacit.flow.candidates import Candidate, candidate
-from tacit.flow.ending import find
-from tacit.flow.result import Group, Limit
+from tacit.flow.ending import binary_limit, initial_network, limit
+from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.path import PathEnd
 
-__all__ = ["Candidate", "Group", "Limit", "candidate", "find"]
+__all__ = [
+    "Candidate",
+    "Limit",
+    "Limits",
+    "Outcome",
+    "PathEnd",
+    "binary_limit",
+    "candidate",
+    "initial_network",
+    "limit",
+]

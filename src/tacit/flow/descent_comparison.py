@@ -17,7 +17,7 @@ import numpy as np
 from tacit._jax import jnp
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.follow import follow
-from tacit.flow.path import Moment, Path
+from tacit.flow.path import Moment, Path, PathEnd
 from tacit.models.initialisations import Weights, initial_weights
 from tacit.models.losses import Exponential, Logistic
 from tacit.training import stopping as stops
@@ -123,7 +123,7 @@ def _until(
     end, fall = math.log(data.n) - 1, 0.5
     while True:
         path = follow(data.X, data.y, alpha, weights["W"], weights["a"], both, kind, end, seconds)
-        if path.last.log_t >= log_t or path.end != "reached":
+        if path.last.log_t >= log_t or path.end is not PathEnd.REACHED:
             return path
         end, fall = path.last.log_L - fall, 2 * fall
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from tacit.flow.path import Moment, Path
 from tacit.flow.state import State
 from tacit.numerics.extremal_directions import extremal_directions
 
+LN10 = math.log(10)
+MOST_SIGNS = 10**6
+"""Neurons times samples up to which `to_dict` writes the sectors out."""
 SHARE = 0.1
 """Ours: the early phase lasts while no |ℓ'(y_i f(x_i))| is further from |ℓ'(0)| than this share."""
 
@@ -52,12 +56,41 @@ class Early:
 
     @property
     def s(self) -> float:
+        """The loss-normalised time at which it ends."""
         return self.end.s
 
     @property
     def log_t(self) -> float:
-        """In the time of gradient flow on the sum of the losses."""
+        """The natural logarithm of the time at which it ends; the loss is the sum."""
         return self.end.log_t
+
+    @property
+    def median_cosine(self) -> float | None:
+        """The median of `cosines` over the neurons that have one."""
+        known = self.cosines[~np.isnan(self.cosines)]
+        return float(np.median(known)) if len(known) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The early phase as scripts read it."""
+        known = self.cosines[~np.isnan(self.cosines)]
+        small = self.sectors.size <= MOST_SIGNS
+        return {
+            "s": self.s,
+            "log10_time": self.log_t / LN10,
+            "log10_loss": self.end.log_L / LN10,
+            "median_cosine": self.median_cosine,
+            "smallest_cosine": float(known.min()) if len(known) else None,
+            "dead_at_start": int(self.dead_at_start.sum()),
+            "dead_then": int(self.dead_then.sum()),
+            "dead_at_end": int(self.dead_at_end.sum()),
+            "cosines": self.cosines,
+            "sectors": [_signs_text(row) for row in self.sectors] if small else None,
+        }
+
+
+def _signs_text(pattern: np.ndarray) -> str:
+    """An activation pattern as a text of +, - and 0."""
+    return "".join("0+-"[sign] for sign in pattern.tolist())
 
 
 def early(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from tacit.certificates import certify
-from tacit.flow.evidence import Found, judge
+from tacit.data import takes_data
+from tacit.flow.evidence import Evidence, judge
 from tacit.flow.exponential_tail import tail_of
 from tacit.flow.follow import FLAT, SLOW, STILL, begin
-from tacit.flow.path import Path
-from tacit.flow.result import Limit, Outcome
+from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.path import Path, PathEnd
 from tacit.flow.steps import seen_by
 from tacit.models import model_text
 from tacit.models.initialisations import initial_weights
@@ -22,70 +24,133 @@ from tacit.values.text import count
 
 LN10 = math.log(10)
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
-"""log₁₀ losses down to which the path is followed where no limit can be told yet."""
+"""log₁₀ losses down to which the path is followed while it does not show its limit."""
 DEEPEST = {"both": -1e250, "first": -1e120}
 """Further down squares of weights overflow; with a fixed output layer they grow like log(1/L)."""
 MORE_TRIES = 300
-"""Steps that may be tried there, or as many as were before."""
-TELLING = -1000.0
-"""log₁₀ loss from which on a path that could not be followed further may still tell its limit."""
+"""Steps that may be tried on the way there, or as many as were tried before."""
+CLASSIFIED_FROM = -1000.0
+"""The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
 CERTIFY_SECONDS = 60.0
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
+MOST_SEED = 2**32 - 1
+MOST_ENTRIES = 10**8
+"""Sides of hyperplanes, or numbers in the weights, that are kept for every moment."""
 
 Progress = Callable[[float, float], None]
 """Called with the log₁₀ loss reached and the one to reach."""
+Start = Network | tuple[np.ndarray, np.ndarray]
 
 
-def find(
-    setting: Setting,
+@takes_data
+def limit(
     data: Dataset,
+    setting: Setting | None = None,
+    *,
     seed: int = 0,
     log10_loss: float = -1000.0,
     seconds: float = 540.0,
+    start: Start | None = None,
     progress: Progress | None = None,
-    start: Network | tuple[np.ndarray, np.ndarray] | None = None,
-) -> Limit:
-    """The end of gradient flow on binary data, from the initial weights that training has too.
+) -> Limit | Limits:
+    """Follow gradient flow to its end: which network it becomes, and whether that is the best.
 
-    The path is followed to `log10_loss`, and on from there when it does not tell its limit yet.
-    A network (or W and a) `start` is where it starts instead.
+    Parameters
+    ----------
+    data : Dataset, str, Path, or X, y
+        What `tacit.load` takes; with arrays, the labels are the second argument. Of more than two
+        classes, each is separated from the rest by a network of its own.
+    setting : Setting, optional
+        The network, its initial weights and its loss.
+    seed : int, default 0
+        The seed of the initial weights.
+    log10_loss : float, default -1000
+        The path is followed until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
+        not show what it leads to.
+    seconds : float, default 540
+        About how long the path is followed (for each class).
+    start : Network, optional
+        Where the path starts, instead of at weights that are drawn; the activation is the
+        setting's.
+    progress : callable, optional
+        Called with the log₁₀ loss reached and the one to reach.
+
+    Returns
+    -------
+    Limit, or Limits for more than two classes
+        A KeyboardInterrupt ends the search; what was reached until then is returned, and says that
+        it was interrupted.
+
+    Examples
+    --------
+    >>> end = limit("xor", Setting(width=20))
+    >>> end.outcome, len(end.groups)
+    (<Outcome.CONVERGED: 'converged'>, 4)
+    >>> end.margin
+    0.125
     """
+    setting = setting or Setting()
+    options: dict[str, Any] = {
+        "seed": seed,
+        "log10_loss": log10_loss,
+        "seconds": seconds,
+        "start": start,
+        "progress": progress,
+    }
+    if data.binary:
+        return binary_limit(data, setting, **options)
+    limits: list[Limit] = []
+    for k in range(len(data.classes)):
+        try:
+            limits.append(binary_limit(data.one_vs_rest(k), setting, **options))
+        except KeyboardInterrupt:
+            if not limits:
+                raise
+            return Limits(data, tuple(limits), interrupted=True)
+        if limits[-1].interrupted:
+            return Limits(data, tuple(limits), interrupted=True)
+    return Limits(data, tuple(limits))
+
+
+def binary_limit(
+    data: Dataset,
+    setting: Setting,
+    *,
+    seed: int = 0,
+    log10_loss: float = -1000.0,
+    seconds: float = 540.0,
+    start: Start | None = None,
+    progress: Progress | None = None,
+) -> Limit:
+    """What `limit` returns for binary data, with the same parameters."""
     started = perf_counter()
-    if not setting.two_layer:
-        raise BadInput(
-            f"the flow is that of two_layer networks, not of {model_text(setting.model)}"
-        )
+    _check(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)
     alpha, train = setting.alpha, setting.train
-    if log10_loss < DEEPEST[train]:
-        raise BadInput(
-            f"--log10-loss {log10_loss:g} is beyond the flow's arithmetic; "
-            f"it must be at least {DEEPEST[train]:g}"
-        )
-    if isinstance(start, Network):
-        start = start.W, start.a
-    W, a = start or drawn(setting, data, seed)
+    if start is None:
+        start = initial_network(data, setting, seed)
+    W, a = (start.W, start.a) if isinstance(start, Network) else start
     _check_sizes(data.X, W)
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
-    outcome, reason, found = _end(path, data, train)
+    outcome, reason, evidence = _end(path, data, train)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
-        if path.end != "reached" or outcome != "undecided":
+        if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
             break
         left = max(seconds - (perf_counter() - started), 0.0)
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
         ending = _end(path, data, train)
-        if path.end == "reached" or ending[0] == "converged":
-            outcome, reason, found = ending
+        if path.end is PathEnd.REACHED or ending[0] is Outcome.CONVERGED:
+            outcome, reason, evidence = ending
     certificate = None
-    if found is not None:
-        W, a = found.W, found.a
+    if evidence is not None:
+        end = evidence.network
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), 1.0))
-        certificate = certify(W, a, data.X, data.y, alpha, train, seconds=left)
+        certificate = certify(end.W, end.a, data.X, data.y, alpha, train, seconds=left)
     return Limit(
         setting=setting,
         data=data,
@@ -93,23 +158,45 @@ def find(
         outcome=outcome,
         reason=reason,
         path=path,
-        groups=found.groups if found else (),
-        W=found.W if found else None,
-        a=found.a if found else None,
-        kkt=found.kkt if found else None,
+        groups=evidence.groups if evidence else (),
+        network=evidence.network if evidence else None,
+        kkt=evidence.kkt if evidence else None,
         certificate=certificate,
-        approach=found.approach if found else np.zeros((0, 2)),
-        rate=found.rate if found else None,
+        approach=evidence.approach if evidence else np.zeros((0, 2)),
+        fitted_rate=evidence.rate if evidence else None,
         seconds=perf_counter() - started,
     )
 
 
-def drawn(setting: Setting, data: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Initial W and a of a two-layer net."""
-    init = initial_weights(
+def initial_network(data: Dataset, setting: Setting, seed: int) -> Network:
+    """The initial weights that training and the flow start from with this seed."""
+    drawn = initial_weights(
         setting.model, data.d, setting.width, setting.init, seed, setting.output_weight
     )
-    return init["W"], init["a"]
+    return Network(drawn["W"], drawn["a"], setting.alpha)
+
+
+def _check(data: Dataset, setting: Setting, seed: int, log10_loss: float, seconds: float) -> None:
+    if not setting.two_layer:
+        raise BadInput(
+            f"the flow is that of two_layer networks, not of {model_text(setting.model)}"
+        )
+    if setting.width * max(data.n, data.d) > MOST_ENTRIES:
+        raise BadInput(
+            f"`width={setting.width}` with {data.n} points in {data.d} dimensions needs more than "
+            f"{MOST_ENTRIES:,} numbers at every moment; choose it smaller"
+        )
+    if not 0 <= seed <= MOST_SEED:
+        raise BadInput(f"`seed={seed}` must be between 0 and {MOST_SEED}")
+    if not -math.inf < log10_loss < 0:
+        raise BadInput(f"`log10_loss={log10_loss:g}` must be a negative number, say -1000")
+    if log10_loss < DEEPEST[setting.train]:
+        raise BadInput(
+            f"`log10_loss={log10_loss:g}` is beyond the flow's arithmetic; "
+            f"it must be at least {DEEPEST[setting.train]:g}"
+        )
+    if not seconds > 0:
+        raise BadInput(f"`seconds={seconds:g}` must be positive")
 
 
 def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
@@ -123,29 +210,34 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
             )
 
 
-def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Found | None]:
+def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Evidence | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one."""
     state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
-    if path.end == "branched":
-        hint = "Another --seed, or a Leaky ReLU, may have one way only."
-        return "branched", f"{path.reason} {hint}", None
-    if path.end in ("undecided", "interrupted"):
-        verdict = judge(path, data, train) if path.last.log_L < TELLING * LN10 else ""
-        if isinstance(verdict, Found):
-            return "converged", verdict.evidence, verdict
-        return "undecided", f"{path.reason}; the path was followed to {at}", None
-    if path.end == "dead":
+    if path.end is PathEnd.BRANCHED:
+        hint = "Another seed, or a Leaky ReLU, may have one way only."
+        return Outcome.BRANCHED, f"{path.reason} {hint}", None
+    if path.end in (PathEnd.UNDECIDED, PathEnd.INTERRUPTED):
+        deep = path.last.log_L < CLASSIFIED_FROM * LN10
+        verdict = judge(path, data, train) if deep else ""
+        if isinstance(verdict, Evidence):
+            return Outcome.CONVERGED, verdict.sentence, verdict
+        return Outcome.UNDECIDED, f"{path.reason}; the path was followed to {at}", None
+    if path.end is PathEnd.DEAD:
         when = "from the start" if len(path.moments) < 3 else "in the end"
-        return "dead", f"No neuron feels any point, {when}: nothing moves any more at {at}.", None
-    if path.end == "rest":
-        return "stuck", _stuck(path, at), None
+        return (
+            Outcome.DEAD,
+            f"All neurons are inactive on every sample, {when}: nothing moves any more at {at}.",
+            None,
+        )
+    if path.end is PathEnd.REST:
+        return Outcome.STUCK, _stuck(path, at), None
     unseen = ~seen_by(state)
     if unseen.any():
-        return "partial", _partial(data, unseen), None
+        return Outcome.PARTIAL, _partial(data, unseen), None
     verdict = judge(path, data, train)
     if isinstance(verdict, str):
-        return "undecided", verdict, None
-    return "converged", verdict.evidence, verdict
+        return Outcome.UNDECIDED, verdict, None
+    return Outcome.CONVERGED, verdict.sentence, verdict
 
 
 def _stuck(path: Path, at: str) -> str:
@@ -168,8 +260,8 @@ def _partial(data: Dataset, unseen: np.ndarray) -> str:
     whole = len(classes) == 1 and (unseen == (data.y == min(classes))).all()
     which = f", all of class {min(classes):+d}" if whole else ""
     return (
-        f"No living neuron sees {count(int(unseen.sum()), 'point')} of {data.n}{which}: the output "
-        "stays 0 there, while the rest is fitted with ever larger weights."
+        f"No neuron is active on {count(int(unseen.sum()), 'sample')} of {data.n}{which}: the "
+        "output stays 0 there, while the rest is fitted with ever larger weights."
     )
 
 

@@ -17,10 +17,9 @@ from tacit.certificates.kkt import KKT
 from tacit.flow.approach import angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
-from tacit.flow.result import Group
 from tacit.flow.stage import velocities
 from tacit.flow.state import State
-from tacit.values import Dataset
+from tacit.values import Dataset, Group, Network
 
 LN10 = math.log(10)
 STATIONARY = 1e-9
@@ -40,19 +39,18 @@ GROWS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Evidence:
     """A limit, and what speaks for it."""
 
     groups: tuple[Group, ...]
-    W: np.ndarray
-    a: np.ndarray
+    network: Network
     kkt: KKT
     approach: np.ndarray
     rate: float | None
-    evidence: str
+    sentence: str
 
 
-def judge(path: Path, data: Dataset, train: str) -> Found | str:
+def judge(path: Path, data: Dataset, train: str) -> Evidence | str:
     """The limit, or a sentence that says what is missing."""
     state = path.last.state
     depth = -path.last.log_L / LN10
@@ -83,10 +81,12 @@ def judge(path: Path, data: Dataset, train: str) -> Found | str:
     if angle > ROUNDING and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
     comes = "" if rate is None or angle <= ROUNDING else f", falling like log(1/L)^−{rate:.2g}"
-    evidence = (
+    sentence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
-    return Found(_groups(found, data.X), W, a, kkt, approach, rate, evidence)
+    return Evidence(
+        _groups(found, data.X), Network(W, a, state.walls.alpha), kkt, approach, rate, sentence
+    )
 
 
 def _growth(found: Candidate, state: State, kkt: KKT) -> float:

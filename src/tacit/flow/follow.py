@@ -12,7 +12,7 @@ from tacit.flow.branching import Branched, leave_origin, settle_start
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import walls_of
 from tacit.flow.merge import alone, merge
-from tacit.flow.path import Event, Moment, Path
+from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, reaction, seen_by, weigh
@@ -108,26 +108,26 @@ class Flow:
         most_tries: float = math.inf,
     ) -> Path:
         """Until the loss is that small, for so many tries of a step; may be called again."""
-        end, reason, out_of_time = "reached", "", False
+        end, reason, out_of_time = PathEnd.REACHED, "", False
         begin, last_try = perf_counter(), self.tries + most_tries
         h, stiff = 0.01 / self._fastest(), 0
         try:
             while self.now.log_L > log_L_end:
                 if self.fork:
-                    end, reason = "branched", self.fork
+                    end, reason = PathEnd.BRANCHED, self.fork
                     break
                 if not seen_by(self.state).any():
-                    end = "dead"
+                    end = PathEnd.DEAD
                     break
                 if self._at_rest():
-                    end = "rest"
+                    end = PathEnd.REST
                     break
                 if perf_counter() - begin > seconds:
-                    end, reason = "undecided", f"{seconds:g} seconds were not enough"
+                    end, reason = PathEnd.UNDECIDED, f"{seconds:g} seconds were not enough"
                     out_of_time = True
                     break
                 if self.tries >= last_try:
-                    end, reason = "undecided", f"{most_tries:g} steps were not enough"
+                    end, reason = PathEnd.UNDECIDED, f"{most_tries:g} steps were not enough"
                     break
                 if progress is not None:
                     progress(self.now.log_L)
@@ -139,9 +139,9 @@ class Flow:
                 h, was_stiff = self._explicit_step(h)
                 stiff = stiff + 1 if was_stiff else min(stiff, 0)
         except Undecided as doubt:
-            end, reason = "undecided", str(doubt)
+            end, reason = PathEnd.UNDECIDED, str(doubt)
         except KeyboardInterrupt:
-            end, reason = "interrupted", "interrupted"
+            end, reason = PathEnd.INTERRUPTED, "interrupted"
         self._remember(force=True)
         last = self.moments[-1].state
         size = max(float((_sizes(last) ** 2).max()), 1e-300)

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 import tacit
 from tacit.files import npz_bytes, write_folder
-from tacit.flow.limits import MOST_SEED
-from tacit.flow.result import Limit, Outcome
-from tacit.flow.summary import summary
+from tacit.flow.ending import MOST_SEED
+from tacit.flow.limits import Limit, Limits, Outcome, layers_text
 from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, read_setting, require
 from tacit.training.runs import about_data, data_arrays
-from tacit.values import BadInput, Dataset, Setting
+from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.jsonable import plain
+from tacit.values.text import printable
 
 FORMAT = 1
 NAME = "limit.json"
@@ -36,7 +36,7 @@ MOST_NUMBERS = 10**7
 
 @dataclass(frozen=True, eq=False)
 class SavedPath:
-    """T moments of one network's path; see `flow.follow.Moment`."""
+    """T moments of one network's path; see `flow.path.Moment`."""
 
     s: np.ndarray
     log_t: np.ndarray
@@ -46,21 +46,22 @@ class SavedPath:
     a: np.ndarray
     """T × m."""
     side: np.ndarray
-    """m × walls, at the last moment."""
+    """m × hyperplanes: the side of each on which every neuron is at the last moment."""
 
 
-@dataclass(frozen=True, eq=False)
-class SavedLimits:
+@dataclass(frozen=True, eq=False, repr=False)
+class SavedLimits(Result):
     """What a folder holds: one entry per network in each of the tuples."""
 
     setting: Setting
     data: Dataset
     seed: int
-    outcomes: tuple[str, ...]
-    limits: tuple[tuple[np.ndarray, np.ndarray] | None, ...]
-    """W and a of the limit; None where the path has none."""
+    outcomes: tuple[Outcome, ...]
+    limits: tuple[Network | None, ...]
+    """The limit of each network; None where the path has none."""
     paths: tuple[SavedPath, ...]
     summary: dict[str, Any]
+    """What `to_dict` gave when the folder was written; nothing in it was checked."""
 
     @property
     def members(self) -> list[tuple[int, int | None]]:
@@ -68,36 +69,51 @@ class SavedLimits:
         return [(self.seed, None if self.data.binary else k) for k in range(len(self.paths))]
 
     @property
-    def weights(self) -> dict[str, list[np.ndarray]]:
-        """The weights of the limits, or those of the last moment where there is none."""
-        pairs = [
-            limit if limit is not None else (path.W[-1], path.a[-1])
+    def networks(self) -> tuple[Network, ...]:
+        """The limits, or the network at the last moment of the path where there is none."""
+        return tuple(
+            limit or Network(path.W[-1], path.a[-1], self.setting.alpha)
             for limit, path in zip(self.limits, self.paths, strict=True)
-        ]
-        return {"W": [W for W, _ in pairs], "a": [a for _, a in pairs]}
+        )
 
     @property
-    def whats(self) -> list[str]:
-        """What each of the weights are, in words."""
+    def network(self) -> Network:
+        """The first of the networks: the only one of binary data."""
+        return self.networks[0]
+
+    @property
+    def descriptions(self) -> list[str]:
+        """What each of the networks is, in words."""
         return [
             "the limit" if limit is not None else f"the last moment of the path ({outcome})"
             for limit, outcome in zip(self.limits, self.outcomes, strict=True)
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit limit --json`, as the folder has it."""
+        return self.summary
 
-def save(found: Sequence[Limit], data: Dataset, path: str | Path, force: bool = False) -> None:
-    """Write the folder of the limits on this data; an older one is replaced only with `force`."""
+    def _lines(self) -> list[str]:
+        s, outcomes = self.setting, Counter(str(outcome) for outcome in self.outcomes)
+        said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+        return [
+            f"Saved limit of gradient flow on {printable(self.data.name)}: {said}",
+            f"{s.activation}, width {s.width}, {layers_text(s)} trained, seed {self.seed}",
+        ]
+
+
+def save(result: Limit | Limits, path: str | Path, force: bool = False) -> None:
+    """Write the folder of a limit, or of several; an older one is replaced only with `force`."""
+    data, limits = result.data, result.each
     arrays = data_arrays(data)
-    kept = [_thinned(one) for one in found]
-    for name in ("W", "a"):
-        arrays[f"limit.{name}"] = np.stack(
-            [
-                getattr(one, name)
-                if one.outcome == "converged"
-                else np.zeros_like(getattr(one.path.last.state, name))
-                for one in found
-            ]
-        )
+    kept = [_thinned(one) for one in limits]
+    ends = [
+        one.network
+        or Network(np.zeros_like(one.path.last.state.W), np.zeros_like(one.path.last.state.a))
+        for one in limits
+    ]
+    arrays["limit.W"] = np.stack([network.W for network in ends])
+    arrays["limit.a"] = np.stack([network.a for network in ends])
     arrays["path.length"] = np.array([len(part.s) for part in kept])
     for name in ("s", "log_t", "log_L", "W", "a"):
         arrays[f"path.{name}"] = np.concatenate([getattr(part, name) for part in kept])
@@ -105,19 +121,19 @@ def save(found: Sequence[Limit], data: Dataset, path: str | Path, force: bool = 
     about = {
         "tacit": tacit.__version__,
         "format": FORMAT,
-        "setting": found[0].setting.to_dict(),
+        "setting": limits[0].setting.to_dict(),
         "data": about_data(data),
-        "seed": found[0].seed,
-        "outcomes": [one.outcome for one in found],
-        "summary": summary(found, data),
+        "seed": limits[0].seed,
+        "outcomes": [str(one.outcome) for one in limits],
+        "summary": result.to_dict(),
     }
     text = json.dumps(plain(about), indent=1, allow_nan=False)
     write_folder(path, {NAME: text.encode(), "arrays.npz": npz_bytes(arrays)}, force)
 
 
-def _thinned(found: Limit) -> SavedPath:
-    moments = found.path.moments
-    state = found.path.last.state
+def _thinned(limit: Limit) -> SavedPath:
+    moments = limit.path.moments
+    state = limit.path.last.state
     most = min(MOST_MOMENTS, MOST_NUMBERS // (state.W.size + len(state.a)))
     if len(moments) > most:
         chosen = np.unique(np.linspace(0, len(moments) - 1, max(most, 2)).round().astype(int))
@@ -149,27 +165,31 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> SavedLimits
     require(
         isinstance(outcomes, list)
         and 1 <= len(outcomes) <= max(len(data.classes), 1)
-        and all(outcome in get_args(Outcome) for outcome in outcomes),
+        and all(outcome in list(Outcome) for outcome in outcomes),
         f"its outcomes are {outcomes!r}",
     )
     require(isinstance(about["summary"], dict), "its summary is no object")
     paths = _paths(arrays, len(outcomes), setting.width, data)
-    limits = _weights(arrays, outcomes, setting.width, data.d)
-    return SavedLimits(setting, data, seed, tuple(outcomes), limits, paths, about["summary"])
+    limits = _networks(arrays, outcomes, setting, data.d)
+    ends = tuple(Outcome(outcome) for outcome in outcomes)
+    return SavedLimits(setting, data, seed, ends, limits, paths, about["summary"])
 
 
-def _weights(
-    arrays: dict[str, np.ndarray], outcomes: list[str], m: int, d: int
-) -> tuple[tuple[np.ndarray, np.ndarray] | None, ...]:
+def _networks(
+    arrays: dict[str, np.ndarray], outcomes: list[str], setting: Setting, d: int
+) -> tuple[Network | None, ...]:
+    m = setting.width
     W = _array(arrays, "limit.W", (len(outcomes), m, d))
     a = _array(arrays, "limit.a", (len(outcomes), m))
     for k, outcome in enumerate(outcomes):
         there = bool(W[k].any() and a[k].any())
         require(
-            there == (outcome == "converged"),
+            there == (outcome == Outcome.CONVERGED),
             f"network {k} is {outcome} and has {'a' if there else 'no'} limit",
         )
-    return tuple((W[k], a[k]) if W[k].any() else None for k in range(len(outcomes)))
+    return tuple(
+        Network(W[k], a[k], setting.alpha) if W[k].any() else None for k in range(len(outcomes))
+    )
 
 
 def _paths(
@@ -195,8 +215,8 @@ def _paths(
         and side.shape[:2] == (networks, m)
         and 1 <= side.shape[2] <= data.n
         and bool(np.isin(side, (-1, 0, 1)).all()),
-        f"its sides have shape {side.shape} of {side.dtype}, not ({networks}, {m}, walls) of int8 "
-        "in −1, 0, 1",
+        f"its sides have shape {side.shape} of {side.dtype}, not ({networks}, {m}, hyperplanes) "
+        "of int8 in −1, 0, 1",
     )
     cuts = np.cumsum(lengths)[:-1]
     split = {name: np.split(array, cuts) for name, array in parts.items()}

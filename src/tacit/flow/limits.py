@@ -1,68 +1,309 @@
-"""The limit on any data: one network where there are two classes, else one per class."""
+"""What `limit` returns: where gradient flow ends, with the evidence."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
 
-from tacit.flow.ending import Progress, find
-from tacit.flow.result import Limit
-from tacit.values import BadInput, Dataset, Setting
+import numpy as np
 
-MOST_SEED = 2**32 - 1
-MOST_ENTRIES = 10**8
-"""Sides of walls, or numbers in the weights, that are kept for every moment."""
+from tacit.certificates.certificate import Certificate
+from tacit.certificates.kkt import KKT
+from tacit.flow.early import Early, early
+from tacit.flow.embedding import embedding
+from tacit.flow.exponential_tail import tail_of
+from tacit.flow.path import Path, PathEnd
+from tacit.flow.path_measures import along
+from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
+from tacit.values.jsonable import plain
+from tacit.values.text import count, printable
+
+if TYPE_CHECKING:
+    from tacit.flow.limit_folder import SavedLimits
+
+LN10 = math.log(10)
+ROUNDING = 1e-12
+"""Angles (rad) up to this are round-off: the path has arrived."""
 
 
-def find_each(
-    setting: Setting,
-    data: Dataset,
-    seed: int = 0,
-    log10_loss: float = -1000.0,
-    seconds: float = 540.0,
-    progress: Progress | None = None,
-) -> tuple[list[Limit], bool]:
-    """The limits, from one seed, and whether a KeyboardInterrupt ended the search.
+class Outcome(Status):
+    """What the end of a path is. Only `converged` claims a limit."""
 
-    Then the last limit may be that of a path cut short, and those of further classes are missing.
+    CONVERGED = (
+        "converged",
+        "The direction of the weights converges to a KKT point of the max-margin problem.",
+    )
+    PARTIAL = (
+        "partial",
+        "No neuron is active on some samples: the output stays 0 there, and the rest is fitted "
+        "with ever larger weights.",
+    )
+    STUCK = "stuck", "The flow is at rest at a positive loss."
+    DEAD = "dead", "All neurons are inactive on every sample, so nothing moves."
+    BRANCHED = "branched", "More than one solution of the flow leads on from a point of the path."
+    UNDECIDED = (
+        "undecided",
+        "The path was not followed far enough to say where it leads; more seconds, or a smaller "
+        "`log10_loss`, may decide it.",
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Limit(Result):
+    """Where gradient flow of one network on binary data ends.
+
+    Only the outcome `converged` claims a limit; with any other `groups` is empty, and `network`,
+    `kkt` and `certificate` are None.
     """
-    _check(setting, data, seed, log10_loss, seconds)
-    found: list[Limit] = []
-    for k in range(len(data.classes) or 1):
-        part = data if data.binary else data.one_vs_rest(k)
+
+    setting: Setting
+    data: Dataset
+    seed: int
+    outcome: Outcome
+    reason: str
+    """One sentence: the evidence for the outcome."""
+    path: Path
+    groups: tuple[Group, ...]
+    """Neurons that end in one direction; their weights are those of `network`."""
+    network: Network | None
+    """The limit as a network of the same neurons, scaled so that the smallest margin is 1."""
+    kkt: KKT | None
+    certificate: Certificate | None
+    """Where the limit's margin stands among those of all networks."""
+    approach: np.ndarray
+    """T × 2: log₁₀ loss, and the angle between the path's weights there and those of the limit."""
+    fitted_rate: float | None
+    """r of the fit angle ~ log(1/L)^(−r) over the late path."""
+    seconds: float
+
+    @property
+    def margin(self) -> float | None:
+        """The normalised margin q_min/‖θ‖^L of the limit."""
+        return self.kkt.margin if self.kkt is not None else None
+
+    @property
+    def log10_loss(self) -> float:
+        """log₁₀ of the loss (sum over the samples) down to which the path was followed."""
+        return self.path.last.log_L / LN10
+
+    @property
+    def rate(self) -> float | None:
+        """The fitted rate; None where the path has arrived, up to round-off."""
+        late = self.approach[-1:, 1]
+        return self.fitted_rate if late.size and late[0] > ROUNDING else None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a KeyboardInterrupt ended the path."""
+        return self.path.end == PathEnd.INTERRUPTED
+
+    @property
+    def each(self) -> tuple[Limit, ...]:
+        """One limit per network: this one."""
+        return (self,)
+
+    @property
+    def worst(self) -> Limit:
+        """The limit that a summary speaks of: this one."""
+        return self
+
+    @property
+    def last_network(self) -> Network:
+        """The network at the end of the path, which is not rescaled."""
+        state = self.path.last.state
+        return Network(state.W, state.a, self.setting.alpha)
+
+    @property
+    def events(self) -> dict[str, int]:
+        """The number of events of each kind along the path."""
+        return dict(sorted(Counter(event.what for event in self.path.events).items()))
+
+    @property
+    def test_error(self) -> float | None:
+        """The share of test points that the limit does not give their label."""
+        if self.data.test is None or self.network is None:
+            return None
+        return self.network.error(self.data.test.X, self.data.test.y)
+
+    @cached_property
+    def early_phase(self) -> Early | None:
+        """The early phase of the path; None when the initial outputs are too large for one."""
+        return early(self.path, tail_of(self.setting.loss))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit limit --json`."""
+        setting, kkt, best = self.setting, self.kkt, self.certificate
+        result = {
+            "name": self.data.name,
+            "n": self.data.n,
+            "d": self.data.d,
+            "activation": str(setting.activation),
+            "train": setting.train,
+            "width": setting.width,
+            "init": str(setting.initialisation),
+            "output_weight": setting.output_weight if setting.train == "first" else None,
+            "loss": str(setting.loss),
+            "seed": self.seed,
+            "outcome": str(self.outcome),
+            "reason": self.reason,
+            "log10_loss": self.log10_loss,
+            "log10_time": self.path.last.log_t / LN10,
+            "margin": self.margin,
+            "groups": [group.to_dict() for group in self.groups],
+            "kkt": None
+            if kkt is None
+            else {
+                "stationarity": kkt.stationarity,
+                "feasibility": kkt.feasibility,
+                "complementarity": kkt.complementarity,
+            },
+            "optimal_margin": best.lower if best else None,
+            "optimal_margin_upper": best.upper if best else None,
+            "optimality": best.optimality if best else None,
+            "gap": best.gap if best else None,
+            "path_to_limit": self.approach,
+            "rate": self.rate,
+            "events": self.events,
+            "early": self._early_as_dict(),
+            "smoothed_margin_falls": len(along(self.path, tail_of(setting.loss)).falls),
+            "steps": self.path.steps,
+            "drift": self.path.drift,
+            "seconds": self.seconds,
+        }
+        if self.data.test is not None:
+            result["test_error"] = self.test_error
+        return plain(result)
+
+    def _early_as_dict(self) -> dict[str, Any] | None:
+        """The early phase, with what lyu2021 Lemma 5.2 says of symmetric data; else None."""
+        if self.early_phase is None:
+            return None
         try:
-            found.append(find(setting, part, seed, log10_loss, seconds, progress))
-        except KeyboardInterrupt:
-            if not found:
-                raise
-            return found, True
-        if found[-1].path.end == "interrupted":
-            return found, True
-    return found, False
+            known = embedding(self.path.moments[0].state, tail_of(self.setting.loss))
+        except BadInput:
+            lemma = None
+        else:
+            lemma = {"growth_rate": known.rate, "good": known.good, "b": known.b}
+        return {**self.early_phase.to_dict(), "embedding": lemma}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame of the way to the limit, with the columns log10_loss and angle."""
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError:
+            raise BadInput("to_frame needs pandas; install it, or use to_dict()") from None
+        return pandas.DataFrame(self.approach, columns=["log10_loss", "angle"])
+
+    def save(self, path: str | FilePath, force: bool = False) -> None:
+        """Write a folder with the limit and the path, which `load` and `tacit certify` take.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        force : bool, default False
+            Replace a folder that `save` has written before.
+        """
+        from tacit.flow.limit_folder import save
+
+        save(self, path, force)
+
+    @staticmethod
+    def load(path: str | FilePath) -> SavedLimits:
+        """Read a folder that `save` has written; anything that is not exactly one is refused."""
+        from tacit.flow.limit_folder import load
+
+        return load(path)
+
+    def _lines(self) -> list[str]:
+        s = self.setting
+        lines = [
+            f"Limit of gradient flow on {printable(self.data.name)}: {self.outcome}",
+            f"{s.activation}, width {s.width}, {layers_text(s)} trained, seed {self.seed}",
+            self.reason or self.outcome.sentence,
+        ]
+        if self.certificate is not None:
+            directions = count(len(self.groups), "direction")
+            lines.append(f"{directions} of neurons, normalised margin {self.margin:.6g}")
+            lines.append(self.certificate.verdict)
+        return lines
 
 
-def worst(found: Sequence[Limit]) -> int:
+@dataclass(frozen=True, eq=False, repr=False)
+class Limits(Result):
+    """Where the networks end that separate each class from the rest.
+
+    Iterating gives the limits in the order of the classes.
+    """
+
+    data: Dataset
+    each: tuple[Limit, ...]
+    """One limit per class; those of the last classes are missing after an interrupt."""
+    interrupted: bool = False
+    """Whether a KeyboardInterrupt ended the search."""
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def __getitem__(self, k: int) -> Limit:
+        return self.each[k]
+
+    @property
+    def worst(self) -> Limit:
+        """The limit that a summary speaks of; see `index_of_worst`."""
+        return self.each[index_of_worst(self.each)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit limit --json`: the worst network, and all of them in `networks`."""
+        networks = [
+            one.to_dict() | {"class": label}
+            for one, label in zip(self.each, self.data.classes, strict=False)
+        ]
+        return {
+            **networks[index_of_worst(self.each)],
+            "classes": list(self.data.classes),
+            "networks": networks,
+            "name": self.data.name,
+            "seconds": sum(one.seconds for one in self.each),
+        }
+
+    def save(self, path: str | FilePath, force: bool = False) -> None:
+        """Write a folder with the limits and paths; see `Limit.save`."""
+        from tacit.flow.limit_folder import save
+
+        save(self, path, force)
+
+    load = staticmethod(Limit.load)
+
+    def _lines(self) -> list[str]:
+        outcomes = Counter(str(one.outcome) for one in self.each)
+        said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+        classes = count(len(self.data.classes), "class", "classes")
+        label = self.data.classes[index_of_worst(self.each)]
+        _, setting, *rest = self.worst._lines()
+        return [
+            f"Limits of gradient flow on {printable(self.data.name)}, {classes}: {said}",
+            setting,
+            f"{printable(label)} against the rest: {rest[0]}",
+            *rest[1:],
+        ]
+
+
+def layers_text(setting: Setting) -> str:
+    """The layers that are trained, in words."""
+    return "both layers" if setting.train == "both" else "first layer"
+
+
+def index_of_worst(limits: Sequence[Limit]) -> int:
     """The first that did not converge, else the one that may be furthest below the optimum."""
-    for k, one in enumerate(found):
-        if one.outcome != "converged":
+    for k, one in enumerate(limits):
+        if one.outcome != Outcome.CONVERGED:
             return k
-    gaps = [one.certificate.gap if one.certificate else math.inf for one in found]
+    gaps = [one.certificate.gap if one.certificate else math.inf for one in limits]
     return gaps.index(max(gaps))
-
-
-def _check(setting: Setting, data: Dataset, seed: int, log10_loss: float, seconds: float) -> None:
-    if setting.width < 1:
-        raise BadInput(f"--width {setting.width} must be at least 1")
-    if setting.width * max(data.n, data.d) > MOST_ENTRIES:
-        raise BadInput(
-            f"--width {setting.width} with {data.n} points in {data.d} dimensions needs more than "
-            f"{MOST_ENTRIES:,} numbers at every moment; choose it smaller"
-        )
-    if not 0 < setting.output_weight < math.inf:
-        raise BadInput(f"--output-weight {setting.output_weight} must be a positive number")
-    if not 0 <= seed <= MOST_SEED:
-        raise BadInput(f"--seed {seed} must be between 0 and {MOST_SEED}")
-    if not -math.inf < log10_loss < 0:
-        raise BadInput(f"--log10-loss {log10_loss:g} must be a negative number, say -1000")
-    if not seconds > 0:
-        raise BadInput(f"--seconds {seconds:g} must be positive")

@@ -1,10 +1,22 @@
-"""A path of the flow: moments, what happened at walls, and how it ended."""
+"""A path of the flow: its moments, its events at activation hyperplanes, and how it ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from tacit.flow.state import State
+from tacit.values import Status
+
+
+class PathEnd(Status):
+    """Why a path was not followed further."""
+
+    REACHED = "reached", "The loss is as small as was asked for."
+    REST = "rest", "The flow is at rest at a positive loss."
+    DEAD = "dead", "All neurons are inactive on every sample."
+    BRANCHED = "branched", "The flow may go on in more than one way."
+    INTERRUPTED = "interrupted", "A KeyboardInterrupt ended it."
+    UNDECIDED = "undecided", "Time, steps or floating point were not enough to go on."
 
 
 @dataclass(frozen=True)
@@ -16,7 +28,7 @@ class Moment:
     log_t: float
     """Natural logarithm of the time t of gradient flow on the sum of the losses."""
     log_L: float
-    """Of all points."""
+    """Natural logarithm of the loss, summed over all samples."""
     state: State
 
 
@@ -31,13 +43,13 @@ class Event:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
-    """How it went; the first moment is the start."""
+    """A path as far as it was followed; the first moment is the start."""
 
     moments: list[Moment]
     events: list[Event]
-    end: str
-    """reached (the loss asked for), rest, dead, branched, undecided, or interrupted."""
+    end: PathEnd
     reason: str
+    """What ended it, in words, where `end` does not say it all; else empty."""
     steps: int
     rejected: int
     drift: float

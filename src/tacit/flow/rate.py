@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.linalg import null_space
 
-from tacit.flow.result import Limit
+from tacit.flow.limits import Limit
 
 SUPPORT = 1e-9
 """Multipliers below this share of the largest are none."""
@@ -33,6 +33,7 @@ def predicted_rate(limit: Limit) -> float:
     M, fixed = np.zeros((size, size)), [np.zeros((len(support), size))]
     for g, group in enumerate(limit.groups):
         w, a = math.sqrt(group.weight) * group.direction, group.sign * math.sqrt(group.weight)
+        assert group.pattern is not None
         slopes = np.where(group.pattern > 0, 1.0, alpha)
         rows, last = slice(g * (d + 1), g * (d + 1) + d), g * (d + 1) + d
         for i in np.flatnonzero(group.pattern == 0):  # it stays in this wall

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,12 @@ from tacit.files import write_file
 from tacit.values import BadInput
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from tacit.explanation import Part
-    from tacit.flow import Limit
+    from tacit.flow import Limit, Limits
     from tacit.training import Run
-    from tacit.values import Dataset
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -41,16 +40,39 @@ def draw_run(run: Run, path: Path, force: bool = False) -> None:
     _write(figure, path, force)
 
 
-def draw_limit(found: Sequence[Limit], data: Dataset, path: Path, force: bool = False) -> None:
-    """The limit and the way there; of several networks the worst."""
+def draw_limit(result: Limit | Limits, path: Path, force: bool = False) -> None:
+    """Draw the limit and the way there into a file; of several networks the worst."""
     from matplotlib.figure import Figure
 
     from tacit.plot.limits import fill
 
     check_ending(path)
     figure = Figure(figsize=(14, 8.4), layout="constrained")
-    fill(figure, found, data)
+    fill(figure, result)
     _write(figure, path, force)
+
+
+def limit(result: Limit | Limits, ax: Axes | None = None) -> Axes:
+    """Draw the outputs of a limit over the data, with the decision boundary.
+
+    Parameters
+    ----------
+    result : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn. Where the path has no
+        limit, the network at its end is.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from tacit.plot.limits import outputs
+
+    if ax is None:
+        ax = new_figure()[1][0, 0]
+    outputs(ax, result.worst)
+    return ax
 
 
 def explanation_pictures(part: Part) -> dict[str, bytes]:

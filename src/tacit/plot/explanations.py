@@ -20,8 +20,6 @@ from tacit.theorems import Verdict
 
 WIDE, SQUARE = (6.4, 4.2), (5.6, 5.2)
 """Sizes in inches."""
-FEW_NEURONS = 200
-"""Outputs of larger networks are computed on a coarser grid."""
 MANY_LINES = 60
 """From so many on they are drawn as one bitmap."""
 
@@ -30,10 +28,9 @@ def pictures(part: Part) -> dict[str, bytes]:
     """Name → SVG: boundary, neurons, turning, margins, loss and distance, in that order."""
     found = part.limit
     measures = along(found.path, tail_of(found.setting.loss))
-    cells = 400 if found.setting.width <= FEW_NEURONS else 200
     tall = SQUARE[1] + 0.2 * len(predicted(part.verdicts))
     draw: dict[str, tuple[tuple[float, float], Callable[[Axes], None]]] = {
-        "boundary": (SQUARE, lambda ax: panels.outputs(ax, found, cells, True)),
+        "boundary": (SQUARE, lambda ax: panels.outputs(ax, found)),
         "neurons": ((SQUARE[0], tall), lambda ax: neurons(ax, found, predicted(part.verdicts))),
         "turning": (WIDE, lambda ax: directions(ax, found, measures.separation)),
         "margins": (WIDE, lambda ax: panels.margins(ax, found, measures)),

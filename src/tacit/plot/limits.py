@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.flow import Limit
+from tacit.flow import Limit, Limits, Outcome
 from tacit.flow.exponential_tail import tail_of
-from tacit.flow.limits import worst
+from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
 from tacit.flow.path_measures import Measures, along
-from tacit.flow.summary import ROUNDING, rate_of
 from tacit.plot.axes import logarithmic, say, widen
 from tacit.plot.directions import directions
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
-from tacit.values import Dataset
 from tacit.values.text import printable
 
+FEW_NEURONS = 200
+"""Outputs of wider networks are computed on a coarser grid."""
 SMALL, TITLE = 8, 11
 """Sizes of the letters in legends and above panels."""
 
 
-def fill(figure: Figure, found: Sequence[Limit], data: Dataset) -> None:
-    """Five panels for the network that the summary speaks of."""
-    k = worst(found)
-    one = found[k]
+def fill(figure: Figure, result: Limit | Limits) -> None:
+    """Draw five panels of the network that the summary speaks of."""
+    data, k = result.data, index_of_worst(result.each)
+    one, networks = result.each[k], len(result.each)
     kind = "" if data.binary else f", class {data.classes[k]} against the rest"
-    several = f" (one of {len(found)} networks)" if len(found) > 1 else ""
+    several = f" (one of {networks} networks)" if networks > 1 else ""
     s = one.setting
-    layers = "both layers" if s.train != "first" else "first layer"
     figure.suptitle(
         f"{printable(data.name + kind)}: gradient flow of {s.activation}, width {s.width}, "
-        f"{layers}, seed {one.seed}{several}: {one.outcome}",
+        f"{layers_text(s)}, seed {one.seed}{several}: {one.outcome}",
         parse_math=False,
     )
     grid = figure.add_gridspec(2, 3, height_ratios=(1.15, 1))
@@ -48,25 +46,18 @@ def fill(figure: Figure, found: Sequence[Limit], data: Dataset) -> None:
         ax.title.set_fontsize(TITLE)
 
 
-def outputs(ax: Axes, found: Limit, cells: int = 200, plateau: bool = False) -> None:
-    """Of the limit, or of the last moment where there is none."""
-    state = found.path.last.state
-    W, a = (state.W, state.a) if found.W is None or found.a is None else (found.W, found.a)
-    alpha = found.setting.alpha
-
-    def f(X: np.ndarray) -> np.ndarray:
-        z = X @ W.T
-        return np.maximum(z, alpha * z) @ a
-
-    data = found.data
-    seen = plane(data.X, data.parameters, {"W": W})
-    boundary(ax, data.X, data.y, f, *seen, cells=cells, plateau=plateau)
-    whose = "limit" if found.W is not None else "last moment"
+def outputs(ax: Axes, limit: Limit, cells: int = 400) -> None:
+    """Draw the outputs of the limit, or of the path's last network where there is none."""
+    data, network = limit.data, limit.network or limit.last_network
+    seen = plane(data.X, data.parameters, {"W": network.W})
+    cells = cells if network.width <= FEW_NEURONS else cells // 2
+    boundary(ax, data.X, data.y, network.outputs, *seen, cells=cells)
+    whose = "limit" if limit.network is not None else "last moment"
     ax.set_title(f"{whose}: {ax.get_title()}")
 
 
-def margins(ax: Axes, found: Limit, measures: Measures) -> None:
-    """Over log(1/L) from separation on, with where they end and the widest there is."""
+def margins(ax: Axes, limit: Limit, measures: Measures) -> None:
+    """Draw the margins over log(1/L) from separation on, where they end, and the widest of all."""
     title = "margin, normalised by the weights' norm"
     first = measures.separation
     depth = -measures.log10_loss
@@ -77,11 +68,11 @@ def margins(ax: Axes, found: Limit, measures: Measures) -> None:
         return
     ax.plot(depth[late], measures.margin[late], c="black", lw=1.6, label="margin")
     ax.plot(depth[late], measures.smoothed_margin[late], "--", c="0.45", label="smoothed margin")
-    if found.margin is not None:
-        ax.axhline(found.margin, c=PLUS, lw=1, label=f"the limit's: {found.margin:.5g}")
-    best = found.certificate
+    if limit.margin is not None:
+        ax.axhline(limit.margin, c=PLUS, lw=1, label=f"the limit's: {limit.margin:.5g}")
+    best = limit.certificate
     if best is not None:
-        same = math.isclose(best.lower, found.margin or 0.0, rel_tol=1e-6)
+        same = math.isclose(best.lower, limit.margin or 0.0, rel_tol=1e-6)
         known = best.upper - best.lower <= best.tolerance * best.upper
         what = "widest of all networks" if known else "widest known to be reached"
         ax.axhline(
@@ -99,7 +90,10 @@ def margins(ax: Axes, found: Limit, measures: Measures) -> None:
 
 
 def loss(ax: Axes, measures: Measures) -> None:
-    """Axes that are linear near 0 and logarithmic far from it, so that start and end are seen."""
+    """Draw the loss over time; an axis that reaches beyond ±20 is logarithmic beyond ±1.
+
+    So start and end are both seen, and the label of such an axis says how it is scaled.
+    """
     title = "loss over the time of gradient flow"
     there = np.isfinite(measures.log10_time)
     if there.sum() < 2:
@@ -107,18 +101,20 @@ def loss(ax: Axes, measures: Measures) -> None:
         return
     log_t, log_L = measures.log10_time[there], measures.log10_loss[there]
     ax.plot(log_t, log_L, c="black", lw=1.6)
+    ax.set(title=title, xlabel="log₁₀ t", ylabel="log₁₀ L (sum over the points)")
     for axis, values in ((ax.xaxis, log_t), (ax.yaxis, log_L)):
         if np.abs(values).max() > 20:
             widen(axis, 1.0, values)
-    ax.set(title=title, xlabel="log₁₀ t", ylabel="log₁₀ L (sum over the points)")
+            axis.set_label_text(f"{axis.get_label_text()}\n(logarithmic beyond ±1)")
 
 
-def distance(ax: Axes, found: Limit) -> None:
+def distance(ax: Axes, limit: Limit) -> None:
+    """Draw the angle between the path and its limit, and the fitted power of log(1/L)."""
     title = "distance of the path from the limit"
-    if found.outcome != "converged":
-        say(ax, title, f"no limit is claimed:\nthe path is {found.outcome}")
+    if limit.outcome != Outcome.CONVERGED:
+        say(ax, title, f"no limit is claimed:\nthe path is {limit.outcome}")
         return
-    depth, angle = -found.approach[:, 0], found.approach[:, 1]
+    depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
     there = (depth > 0) & (angle > 0)
     if there.sum() < 2:
         say(ax, title, "the path is at its limit")
@@ -126,7 +122,7 @@ def distance(ax: Axes, found: Limit) -> None:
     ax.plot(depth[there], angle[there], c="black", lw=1.6, label="angle to the limit")
     logarithmic(ax.xaxis, depth[there])
     logarithmic(ax.yaxis, angle[there])
-    rate = rate_of(found)
+    rate = limit.rate
     if rate is not None:
         late = there & (depth >= max(depth[-1] / 30, 1.0))
         x = depth[late]

@@ -45,11 +45,11 @@ def boundary(
     names: tuple[str, str],
     offset: np.ndarray,
     cells: int = 200,
-    plateau: bool = False,
 ) -> None:
-    """The points, the outputs as colours, and the line where they are 0.
+    """Draw the points, the outputs as colours, and the line where they are 0.
 
-    With `plateau`, whole regions of outputs 0 are grey, and no line is drawn around them.
+    Whole regions of outputs 0 are grey: they are of neither class, and no line is drawn around
+    them.
     """
     flat = X @ basis.T
     reach = 1.15 * max(np.abs(flat).max(), 1e-300)
@@ -59,7 +59,8 @@ def boundary(
     largest = np.abs(f).max()
     if largest > 0:
         ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
-        if plateau and (nothing := binary_opening(f == 0, np.ones((3, 3)))).any():
+        # The opening leaves out single cells in which f is 0 because they are on the boundary.
+        if (nothing := binary_opening(f == 0, np.ones((3, 3)))).any():
             ax.contourf(U, V, nothing, levels=[0.5, 1.5], colors=["0.88"])
             ax.plot([], [], "s", c="0.88", ms=7, label="output 0")
             f = np.where(nothing, np.nan, f)

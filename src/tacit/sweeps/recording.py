@@ -61,26 +61,23 @@ def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str
 
 def of_limit(run: PlannedRun, data: Dataset) -> tuple[dict[str, Any], Weights]:
     """Where the flow from the initial weights ends; the limit as a network where there is one."""
-    from tacit.flow import find
-    from tacit.flow.summary import rate_of
+    from tacit.flow import Outcome, binary_limit
 
-    end = find(replace(run.setting, rule="flow"), data, run.seed, seconds=run.seconds)
-    if end.path.end == "interrupted":  # the flow keeps what it has; a sweep does not
+    end = binary_limit(data, replace(run.setting, rule="flow"), seed=run.seed, seconds=run.seconds)
+    if end.interrupted:  # the flow keeps what it has; a sweep does not
         raise KeyboardInterrupt
     best = end.certificate
-    cut = end.outcome == "undecided" and end.path.out_of_time
+    cut = end.outcome is Outcome.UNDECIDED and end.path.out_of_time
     values = (
-        end.outcome,
+        str(end.outcome),
         end.margin,
-        len(end.groups) if end.outcome == "converged" else None,
+        len(end.groups) if end.outcome is Outcome.CONVERGED else None,
         None if cut else end.log10_loss,  # how far one comes in so many seconds is no result
         best.optimality if best else None,
         best.lower if best else None,
         best.gap if best else None,
-        rate_of(end),
+        end.rate,
     )
-    arrays = {"limit.W": end.W, "limit.a": end.a}
-    return (
-        plain(dict(zip(LIMIT, values, strict=True))),
-        {name: array for name, array in arrays.items() if array is not None},
-    )
+    net = end.network
+    weights = {"limit.W": net.W, "limit.a": net.a} if net is not None else {}
+    return plain(dict(zip(LIMIT, values, strict=True))), weights

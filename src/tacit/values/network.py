@@ -39,6 +39,16 @@ class Group:
         """The number of neurons."""
         return len(self.members)
 
+    @property
+    def active(self) -> int:
+        """The number of points on which they are active, where the pattern is known."""
+        return 0 if self.pattern is None else int((self.pattern > 0).sum())
+
+    @property
+    def on_hyperplanes(self) -> int:
+        """The number of points on whose activation hyperplane the direction lies."""
+        return 0 if self.pattern is None else int((self.pattern == 0).sum())
+
     def to_dict(self) -> dict[str, Any]:
         """The group as scripts read it."""
         signs = None if self.pattern is None else "".join("0+-"[s] for s in self.pattern.tolist())

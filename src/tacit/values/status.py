@@ -18,7 +18,7 @@ class Status(StrEnum):
 
     sentence: str
 
-    def __new__(cls, word: str, sentence: str) -> Status:
+    def __new__(cls, word: str, sentence: str = "") -> Status:
         member = str.__new__(cls, word)
         member._value_ = word
         member.sentence = sentence

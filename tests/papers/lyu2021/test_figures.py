@@ -9,8 +9,7 @@ import pytest
 
 from tacit.certificates import optimum
 from tacit.data import load
-from tacit.flow import find
-from tacit.flow.ending import drawn
+from tacit.flow import Outcome, initial_network, limit
 from tacit.measures.boundary import bend
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.figures import PAPER, flows
@@ -90,7 +89,7 @@ def test_the_linear_classifiers_win_no_more_when_hints_are_near():
 def test_networks_slide_on_data_that_is_not_orthogonally_separable():
     """So the count of figure 3 can be other than 0."""
     setting = Setting(activation="leaky:0.5", width=20, init="balanced_gaussian:1e-3", rule="flow")
-    found = find(setting, load("linear:n=20,d=5,seed=1"), 1, log10_loss=-3)
+    found = limit(load("linear:n=20,d=5,seed=1"), setting, seed=1, log10_loss=-3)
     assert any(event.what == "slide" for event in found.path.events)
 
 
@@ -133,8 +132,9 @@ def test_the_proof_asks_for_as_many_starts_as_the_theorem_says():
 def test_theorem_4_3_needs_a_small_start(sigma):
     theorem, _ = probable_theorems(Prob(sigma=sigma))
     setting = Setting(activation="leaky:0.5", width=5, init=theorem.init, rule="flow")
-    assert theorem.asked(*drawn(setting, theorem.data, 0))
-    found = find(setting, theorem.data, 0, log10_loss=-30)
+    start = initial_network(theorem.data, setting, 0)
+    assert theorem.asked(start.W, start.a)
+    found = limit(theorem.data, setting, log10_loss=-30)
     assert found.outcome == "converged"
     assert ends_at(found, theorem.end) == (sigma < 1)
 
@@ -142,8 +142,8 @@ def test_theorem_4_3_needs_a_small_start(sigma):
 @pytest.mark.parametrize("name", ["fig1", "fig4", "prob"])
 def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
-    nothing = SimpleNamespace(outcome="undecided", W=None, a=None, margin=None)
-    monkeypatch.setattr(flows, "find", lambda *given, **options: nothing)
+    nothing = SimpleNamespace(outcome=Outcome.UNDECIDED, network=None, margin=None)
+    monkeypatch.setattr(flows, "binary_limit", lambda *given, **options: nothing)
     artefact = PAPER.artefacts[name]
     few = {"runs": 1} if name != "fig4" else {"sizes": (10,)}
     made = artefact.make(artefact.choose(True, **few), lambda words: None)

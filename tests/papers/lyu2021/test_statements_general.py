@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from tacit.certificates import certify, optimum, two_layer_kkt
 from tacit.data import load
 from tacit.explanation.observation import observe
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.geometry import check
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
@@ -38,8 +38,8 @@ def setting(activation="leaky:0.5", width=4, init="balanced:1e-3", **more):
 
 def flow_of(case, seed=0):
     if case.start is None:
-        return observe(find(case.setting, case.data, seed))
-    return observe(find(case.setting, case.data, start=case.start))
+        return observe(limit(case.data, case.setting, seed=seed))
+    return observe(limit(case.data, case.setting, start=case.start))
 
 
 def holds(theorem_id, case, name, run=None):
@@ -477,7 +477,7 @@ def test_on_other_data_neurons_turn_back():
     data = load("linear:n=16,d=2,margin=0.05,seed=2")
     case = Case(data, setting(width=6, init="balanced:1e-2"))
     assert holds("lyu2021:lemmaI.2.1", case, "orthogonally_separable").holds is False
-    run = observe(find(case.setting, case.data, log10_loss=-2))
+    run = observe(limit(case.data, case.setting, log10_loss=-2))
     assert steps_back(run, case).max() > 1e-3
 
 

@@ -13,8 +13,7 @@ from scipy.optimize import minimize
 from tacit import Dataset, Setting, load
 from tacit.certificates import certify
 from tacit.explanation.observation import observe
-from tacit.flow import find
-from tacit.flow.ending import drawn
+from tacit.flow import initial_network, limit
 from tacit.numerics.embedding import embedding, integrated
 from tacit.papers.lyu2021.networks import linear_network, one_neuron
 from tacit.papers.lyu2021.statements.cases import hinted_case, symmetric_case
@@ -33,7 +32,7 @@ from tacit.theorems import Case, Network, Observation, PathPoint, judge, theorem
 
 
 def flow(case: Case) -> Observation:
-    return observe(find(case.setting, case.data, start=case.start))
+    return observe(limit(case.data, case.setting, start=case.start))
 
 
 def of(number: str, case: Case, run: Observation | None = None):
@@ -149,7 +148,7 @@ def ensemble() -> tuple[Case, Observation]:
     case = replace(symmetric_case("n=4,d=2,seed=3", width=2), start=None)
     runs = []
     for seed in range(16):
-        start = Network(*drawn(case.setting, case.data, seed), case.alpha)
+        start = initial_network(case.data, case.setting, seed)
         runs.append(flow(replace(case, start=start)))
     return case, Observation((), members=tuple(runs))
 
@@ -303,7 +302,7 @@ def test_theorem_3_1_on_data_that_is_not_separable_by_a_line(train, activation) 
     setting = Setting(activation=activation, train=train, width=12, init=init, rule="flow")
     case = Case(Dataset(X, np.array([1, 1, -1, -1])), setting)
     assert slack("thm3.1", case, "small_loss").holds is None
-    run = observe(find(setting, case.data, seed=1))
+    run = observe(limit(case.data, setting, seed=1))
     verdict = of("thm3.1", case, run)
     assert verdict.status == "confirmed" and verdict.residual < 1e-8
 

@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tacit import flow
 from tacit.certificates import optimum
 from tacit.data import load
 from tacit.explanation.observation import observe
-from tacit.flow import find
-from tacit.flow.ending import drawn
+from tacit.flow import limit
 from tacit.numerics.class_margin import class_margin
 from tacit.numerics.extremal_directions import extremal_directions
 from tacit.papers.phuong2021.statements import sectors as sectors_module
@@ -44,7 +44,7 @@ def flowed(d, seed, width=6, signs="both", n=None):
     if signs != "both":
         start = Network(start.W, np.abs(start.a) * (1 if signs == "+" else -1))
     case = Case(data, replace(FLOW, width=width), start)
-    return case, observe(find(case.setting, data, start=start))
+    return case, observe(limit(data, case.setting, start=start))
 
 
 # Theorem 1 and Corollary 1
@@ -108,7 +108,7 @@ def test_a_dead_network_is_not_what_theorem_1_speaks_of():
     start = Network(np.array([[-1e-4, 0.0], [-1e-4, 0.0]]), np.array([1e-4, 1e-4]))
     case = Case(TIGHT, replace(FLOW, width=2), start)
     assert check(of("thm1").hypotheses(case), "some_neuron_lives").note.startswith(NEEDS_A_RUN)
-    run = observe(find(case.setting, TIGHT, start=start))
+    run = observe(limit(TIGHT, case.setting, start=start))
     lives = check(of("thm1").hypotheses(case, run), "some_neuron_lives")
     assert run.outcome == "dead" and lives.holds is False
 
@@ -176,7 +176,7 @@ def test_the_directions_need_no_span():
     data = load("orthogonal:n=40,d=6,seed=3")
     start = initial_network(data, 8)
     case = Case(data, FLOW, start)
-    run = observe(find(FLOW, data, start=start))
+    run = observe(limit(data, FLOW, start=start))
     verdict = judge(of("thm1"), case, run)
     assert verdict.status == "not applicable"
     assert check(verdict.hypotheses, "support_spans").slack < 0
@@ -213,7 +213,7 @@ def ensemble(width, seeds):
     """Short flows: whether a network lives is seen long before its limit."""
     setting = replace(FLOW, width=width)
     return Observation(
-        (), members=tuple(observe(find(setting, TIGHT, s, log10_loss=-2)) for s in seeds)
+        (), members=tuple(observe(limit(TIGHT, setting, seed=s, log10_loss=-2)) for s in seeds)
     )
 
 
@@ -226,7 +226,7 @@ def test_the_probability_is_reached_exactly_where_nothing_turns_a_neuron(width):
     for member in run.members:
         assert sure_to_live(member.start, TIGHT).any() == (member.outcome != "dead")
     # The same event, from initial weights alone and many of them: here the bound is an equality.
-    starts = [Network(*drawn(case.setting, TIGHT, seed)) for seed in range(1000)]
+    starts = [flow.initial_network(TIGHT, case.setting, seed) for seed in range(1000)]
     share = np.mean([sure_to_live(start, TIGHT).any() for start in starts])
     assert share == pytest.approx(1 - 2.0**-width, abs=0.06)
 
@@ -248,7 +248,7 @@ def test_weights_may_be_too_large_for_lemma_1_and_a_run_says_so():
     seen = {}
     for size in (1e-4, 1e-12):
         smaller = Case(case.data, replace(FLOW, init=f"balanced:{size:g}"))
-        seen[size] = judge(of("lemma1"), smaller, observe(find(smaller.setting, case.data)))
+        seen[size] = judge(of("lemma1"), smaller, observe(limit(case.data, smaller.setting)))
     assert seen[1e-4].status == "differs" and seen[1e-4].residual == 1 / 8
     assert check(seen[1e-4].hypotheses, "turned_in_time").holds is None
     assert seen[1e-12].status == "confirmed"
@@ -261,11 +261,11 @@ def test_a_neuron_that_lingers_where_its_sign_does_not_rest_has_not_turned():
     """Data and weights have one seed: neuron 2 starts along point 2, and is pushed away from it."""
     data = Dataset(np.random.default_rng(0).normal(size=(5, 2)), np.ones(5))
     setting = replace(FLOW, width=20)
-    verdict = judge(of("lemma1"), Case(data, setting), observe(find(setting, data)))
+    verdict = judge(of("lemma1"), Case(data, setting), observe(limit(data, setting)))
     found = check(verdict.hypotheses, "turned_in_time")
     assert verdict.residual == 1 / 20 and found.holds is None and found.slack < -3
     smaller = replace(setting, init="balanced:1e-12")
-    other = judge(of("lemma1"), Case(data, smaller), observe(find(smaller, data, seed=1)))
+    other = judge(of("lemma1"), Case(data, smaller), observe(limit(data, smaller, seed=1)))
     assert other.status == "confirmed", other.words
 
 
@@ -286,7 +286,7 @@ def test_lemma_1_leaves_open_whether_a_wall_that_draws_nobody_is_reached():
     data = Dataset(np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([1, -1]))  # orthogonal
     found = check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data")
     assert found.holds is None
-    verdict = judge(of("lemma1"), Case(data, FLOW), observe(find(FLOW, data)))
+    verdict = judge(of("lemma1"), Case(data, FLOW), observe(limit(data, FLOW)))
     assert verdict.status != "refuted"
 
 
@@ -358,7 +358,7 @@ def test_lemma_b1_needs_orthogonal_separability():
     data = Dataset(np.array([[3.0, 0.0], [-0.5, 0.87], [0.0, -1.0]]), np.array([1, 1, -1]))
     start = Network(np.array([[5e-5, 8.7e-5]]), np.array([np.hypot(5e-5, 8.7e-5)]))
     case = Case(data, replace(FLOW, width=1), start)
-    run = observe(find(case.setting, data, start=start, log10_loss=-3))
+    run = observe(limit(data, case.setting, start=start, log10_loss=-3))
     one = of("lemmaB.1")
     assert one.residual(one.predict(case), case, run) > 0.1
     assert judge(one, case, run).status == "not applicable"
@@ -415,7 +415,7 @@ def test_lemma_a3_is_the_gradient_where_there_is_one(rng):
 
 def test_lemma_a3_sees_sliding_neurons_and_wrong_equations(monkeypatch):
     one, case = of("lemmaA.3"), of("lemmaA.3").example()
-    run = observe(find(case.setting, case.data, start=case.start))
+    run = observe(limit(case.data, case.setting, start=case.start))
     assert any(what == "slide" for _, _, what in run.events)
     said = one.predict(case)
     assert one.residual(said, case, run) < one.tolerance
@@ -446,11 +446,11 @@ def test_lemma_a4_holds_for_leaky_relu_and_not_for_unbalanced_weights():
     one, case = of("lemmaA.4"), of("lemmaA.4").example()
     begin = replace(case.start, alpha=0.3)
     leaky = Case(case.data, replace(FLOW, activation="leaky:0.3"), begin)
-    run = observe(find(leaky.setting, leaky.data, start=leaky.start))
+    run = observe(limit(leaky.data, leaky.setting, start=leaky.start))
     assert judge(one, leaky, run).status == "confirmed"
     start = Network(case.start.W, 0.3 * case.start.a)
     other = Case(case.data, FLOW, start)
-    run = observe(find(FLOW, case.data, start=start))
+    run = observe(limit(case.data, FLOW, start=start))
     assert judge(one, other, run).status == "not applicable"
     assert one.residual(one.predict(other), other, run) > 0.1
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.measures import MEASURES
 from tacit.measures.plane import TURNS, bend, circle
 from tacit.papers.sarussi2021.figures import PAPER
@@ -77,12 +77,12 @@ def test_the_program_of_a_regime_is_7_for_the_par(alpha, rng):
 def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
     s = Fig9(width=10)
     data, (in_par, beta) = with_outlier(s)
-    limit = find(sgd(s, s.start, s.lr), data, seed=1)
-    assert limit.outcome == "converged" and in_par < 0
-    for group in limit.groups:
+    end = limit(data, sgd(s, s.start, s.lr), seed=1)
+    assert end.outcome == "converged" and in_par < 0
+    for group in end.groups:
         wanted = np.where(np.arange(data.n) == data.n - 1, 1, group.sign * data.y)
         assert (group.pattern == wanted).all()
-    reached = min(np.abs(data.X @ group.direction).min() for group in limit.groups)
+    reached = min(np.abs(data.X @ group.direction).min() for group in end.groups)
     assert reached == pytest.approx(beta, rel=1e-6)
 
 

@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 
 from tacit.data import load
 from tacit.explanation.observation import observe
-from tacit.flow import find
-from tacit.flow.ending import drawn
+from tacit.flow import initial_network, limit
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.papers.sarussi2021.statements.linear_boundary import clusters, wrong_side
 from tacit.papers.sarussi2021.statements.risk import Constants, constants, largest_start
@@ -29,7 +28,7 @@ def setting(alpha, **more):
 
 
 def flow(case, seed=0):
-    return observe(find(case.setting, case.data, seed=seed, start=case.start))
+    return observe(limit(case.data, case.setting, seed=seed, start=case.start))
 
 
 def check(number, case, name, run=None):
@@ -121,7 +120,7 @@ def test_the_training_room_keeps_them_too():
     for epochs in (1, 2, 4, 40):
         run = train(data, said, epochs=epochs, seeds=(3,), record=2, resume=run)
         records.append((12 * epochs, Network(run.params["W"][0], run.params["a"][0], 0.2)))
-    start = Network(*drawn(said, data, 3), 0.2)
+    start = initial_network(data, said, 3)
     case = Case(data, said, start)
     moments = [moment(case, t, network) for t, network in [(0, start), *records]]
     run = Observation(tuple(moments), outcome="done")

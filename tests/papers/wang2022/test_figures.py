@@ -98,7 +98,7 @@ def test_the_share_of_missed_margins_is_told():
 def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
     nothing = SimpleNamespace(outcome="undecided", certificate=None)
-    monkeypatch.setattr(flows, "find", lambda *given, **more: nothing)
+    monkeypatch.setattr(flows, "binary_limit", lambda *given, **more: nothing)
     found = made(name)
     assert all(claim.holds for claim in found.claims)
     assert any("not counted" in words for words in found.departures)

@@ -9,7 +9,7 @@ import pytest
 from tacit.certificates import certify, optimum
 from tacit.data import load
 from tacit.explanation.observation import observe
-from tacit.flow import find
+from tacit.flow import limit
 from tacit.flow.early import early as early_phase
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.convex import written_out
@@ -41,7 +41,7 @@ def start(rng, data, width=8, scale=1e-4):
 
 
 def followed(data, begin):
-    return observe(find(FLOW, data, start=begin))
+    return observe(limit(data, FLOW, start=begin))
 
 
 def names(checks, holds):
@@ -131,7 +131,7 @@ def test_a_network_that_is_no_kkt_point_is_recognised():
 def test_the_problem_of_both_layers_is_not_asked_of_one():
     data = load("linear:n=8,d=2,seed=3")
     setting = Setting(train="first", width=8, init="gaussian:1e-3", rule="flow")
-    run = observe(find(setting, data))
+    run = observe(limit(data, setting))
     for one in (of("prop3"), of("prop4"), of("thm3"), theorem("lyu2021:lemmaB.9")):
         checks = one.hypotheses(Case(data, setting), run)
         assert "both_layers" in names(checks, False)
@@ -267,7 +267,7 @@ def test_neurons_are_aligned_by_the_time_of_proposition_6(name, seed):
     data = {"wang2022_f1": load("wang2022_f1"), "acute": acute_pair()}.get(name)
     data = data or load("linear:n=4,d=2,seed=2")
     begin = start(np.random.default_rng(seed), data, 6, 1e-12)
-    case, found = Case(data, FLOW, begin), find(FLOW, data, start=begin)
+    case, found = Case(data, FLOW, begin), limit(data, FLOW, start=begin)
     verdict = judge(of("thm1"), case, observe(found))
     assert verdict.residual == 0 and verdict.status == "confirmed"
     when = early_phase(found.path, delta=early.DELTA).aligned

@@ -17,5 +17,4 @@ from tacit.cli.printing.explain import (
     predictions_as_json,
     refuted,
 )
-from tacit.cli.printing.limit import limit, limit_as_json, limit_progress
 from tacit.cli.printing.sweep import sweep_progress, swept

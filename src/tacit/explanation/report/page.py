@@ -20,7 +20,7 @@ CAPTIONS = {
     "neurons": "A filled end inside a hollow mark is a prediction that came true.",
     "turning": "Thick lines are neurons that matter in the end.",
     "margins": "The smoothed margin never falls; the dotted line is the widest that is known.",
-    "loss": "Far from 0 both axes are logarithmic.",
+    "loss": "An axis that leads far from 0 is logarithmic beyond ±1; its label says so.",
     "distance": "The path comes near like a power of log(1/L); the limit itself is computed.",
 }
 """How to read a picture."""

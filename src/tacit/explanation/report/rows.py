@@ -111,8 +111,8 @@ def groups(part: Part) -> list[list[str]]:
                 "+" if group.sign > 0 else "−",
                 str(group.size),
                 number(group.weight, 6),
-                f"{int((group.pattern > 0).sum())} of {found.data.n}",
-                str(int((group.pattern == 0).sum())),
+                f"{group.active} of {found.data.n}",
+                str(group.on_hyperplanes),
                 f"({shown}{', …' if len(u) > MOST_COORDINATES else ''})",
                 "–" if math.isnan(angle) else f"{number(angle, 2)} rad ({theorem})",
             ]

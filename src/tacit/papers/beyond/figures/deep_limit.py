@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.flow import Limit, find
+from tacit.flow import Limit, Outcome, binary_limit
 from tacit.values import Dataset, Setting
 
 DEEP = -1e60
@@ -19,7 +19,9 @@ def deep_limit(
     start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Limit:
     """The limit, or where it is not told, the path as far down as it can be followed."""
-    limit = find(setting, data, seed, seconds=seconds, start=start)
-    if limit.outcome == "undecided":
-        limit = find(setting, data, seed, DEEP, seconds, start=start)
+    limit = binary_limit(data, setting, seed=seed, seconds=seconds, start=start)
+    if limit.outcome is Outcome.UNDECIDED:
+        limit = binary_limit(
+            data, setting, seed=seed, log10_loss=DEEP, seconds=seconds, start=start
+        )
     return limit

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from tacit.data import load
-from tacit.flow import Limit, find
+from tacit.flow import Limit, binary_limit
 from tacit.flow.approach import fitted_rate
 from tacit.flow.rate import predicted_rate
 from tacit.papers.beyond.drawing import draw_flow, draw_runs
@@ -159,7 +159,7 @@ def _experiments(s: Exact) -> list[Experiment]:
 def _first_limit(experiment: Experiment, seeds: Sequence[int], log10_loss: float) -> Limit:
     """The limit from the first start that leads to one: all that do lead to the same function."""
     for seed in seeds:
-        limit = find(experiment.setting, experiment.data, seed, log10_loss)
+        limit = binary_limit(experiment.data, experiment.setting, seed=seed, log10_loss=log10_loss)
         if limit.outcome == "converged":
             break
     return limit
@@ -184,9 +184,9 @@ def angles_to(limit: Limit, many: Many, t: int) -> list[float]:
     for i in range(many.size):
         W, a = (many.member(i, t)[part] for part in ("W", "a"))
         if limit.setting.train == "first":
-            assert limit.W is not None
-            along = float((W * limit.W).sum())
-            length, whole = (float(np.linalg.norm(rows)) for rows in (W, limit.W))
+            assert limit.network is not None
+            along = float((W * limit.network.W).sum())
+            length, whole = (float(np.linalg.norm(rows)) for rows in (W, limit.network.W))
         else:
             towards = np.array([W @ g.direction + g.sign * a for g in limit.groups])
             same = np.array([g.sign * a > 0 for g in limit.groups])

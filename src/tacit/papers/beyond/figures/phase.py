@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data import load
-from tacit.flow import find
+from tacit.flow import binary_limit
 from tacit.measures import plane
 from tacit.papers.beyond.drawing import draw_depths, draw_map, draw_transition
 from tacit.papers.beyond.figures import PAPER
@@ -209,7 +209,7 @@ def _flows(s: Phase, points: Dataset, tell: Tell) -> tuple[np.ndarray, np.ndarra
         for run in range(s.flow_runs):
             setting = Setting(train="first", width=s.flow_width, init=f"gaussian:{scale}")
             setting = setting.replace(activation=f"leaky:{s.alpha}")
-            limit = find(setting, points, s.seed + run, -s.flow_depth)
+            limit = binary_limit(points, setting, seed=s.seed + run, log10_loss=-s.flow_depth)
             if limit.outcome == "converged":
                 groups[j, run] = max(sum(g.sign == k for g in limit.groups) for k in (1, -1))
             moments = [moment for moment in limit.path.moments if moment.log_L < -1e-3]

@@ -85,9 +85,9 @@ def _claim_of_limit(s: Fig4, data: Dataset, end: Limit) -> Claim:
     """Whether the flow converges to the max-margin linear classifier, as the paper concludes."""
     best = max_margin(data.y[:, None] * data.X)
     text = f"n = {s.flow_at}: angle of the flow's limit to the linear classifier, in degrees"
-    if end.W is None or end.a is None or end.margin is None:
+    if end.network is None or end.margin is None:
         return true("limit", text, False, end.outcome, 0)
-    u = end.a @ end.W  # along the odd part of f
+    u = end.network.a @ end.network.W  # along the odd part of f
     cosine = float(u @ best.direction / np.linalg.norm(u))
     claim = at_most("limit", text, math.degrees(math.acos(min(cosine, 1.0))), s.limit_angle, 0)
     linear = (1 + s.alpha) / 4 * best.upper  # the widest of linear functions

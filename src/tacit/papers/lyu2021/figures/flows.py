@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.flow import Limit, find
-from tacit.flow.ending import drawn
+from tacit.flow import Limit, Outcome, binary_limit, initial_network
 from tacit.flow.follow import Flow, begin
 from tacit.values import Dataset, Network, Setting
 
@@ -20,19 +19,19 @@ def flow_setting(alpha: float, width: int, init: str) -> Setting:
 
 def begin_flow(setting: Setting, data: Dataset, seed: int) -> Flow:
     """The flow from random initial weights, to be run to any loss."""
-    W, a = drawn(setting, data, seed)
-    return begin(data.X, data.y, setting.alpha, W, a, True, "logistic")
+    start = initial_network(data, setting, seed)
+    return begin(data.X, data.y, setting.alpha, start.W, start.a, True, "logistic")
 
 
 def end_of_flow(setting: Setting, data: Dataset, seed: int) -> Limit:
     """The end of the flow; where it is undecided, the flow is followed further down once more."""
-    end = find(setting, data, seed)
-    return end if is_decided(end) else find(setting, data, seed, log10_loss=-1e7)
+    end = binary_limit(data, setting, seed=seed)
+    return end if is_decided(end) else binary_limit(data, setting, seed=seed, log10_loss=-1e7)
 
 
 def is_decided(end: Limit) -> bool:
     """Whether it is known what becomes of the flow."""
-    return end.outcome != "undecided"
+    return end.outcome is not Outcome.UNDECIDED
 
 
 def not_counted(decided: np.ndarray) -> tuple[str, ...]:
@@ -44,9 +43,8 @@ def not_counted(decided: np.ndarray) -> tuple[str, ...]:
 
 def ends_at(end: Limit, network: Network) -> bool:
     """Whether the limit is the function of that network, both at unit norm."""
-    if end.W is None or end.a is None:
+    if end.network is None:
         return False
     X = np.random.default_rng(0).standard_normal((200, network.d))
-    limit = Network(end.W, end.a, network.alpha)
-    reached, expected = (one.outputs(X) / one.norm**2 for one in (limit, network))
+    reached, expected = (one.outputs(X) / one.norm**2 for one in (end.network, network))
     return bool(np.abs(reached - expected).max() <= EXACT * np.abs(expected).max())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.data import load
-from tacit.flow.ending import drawn
+from tacit.flow import initial_network
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.drawing import draw_shares
 from tacit.papers.lyu2021.figures import PAPER
@@ -152,11 +152,14 @@ def _ensemble(s: Prob, theorem: ProbableTheorem, tell: Tell) -> Ensemble:
         for i in range(s.runs):
             seed = 10**6 * s.seed + 1000 * m + i
             end = end_of_flow(setting, theorem.data, seed)
-            asked[row, i] = theorem.asked(*drawn(setting, theorem.data, seed))
+            start = initial_network(theorem.data, setting, seed)
+            asked[row, i] = theorem.asked(start.W, start.a)
             told[row, i] = is_decided(end)
             hits[row, i] = ends_at(end, theorem.end)
-        W, a = drawn(replace(setting, width=m * s.draws), theorem.data, s.seed + 1)
-        shares[row] = theorem.asked(W.reshape(s.draws, m, -1), a.reshape(s.draws, m)).mean()
+        wide = replace(setting, width=m * s.draws)
+        drawn = initial_network(theorem.data, wide, s.seed + 1)
+        W, a = drawn.W.reshape(s.draws, m, -1), drawn.a.reshape(s.draws, m)
+        shares[row] = theorem.asked(W, a).mean()
     return Ensemble(widths, np.array([theorem.bound(m) for m in widths]), shares, asked, told, hits)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.data import load
-from tacit.flow import find
+from tacit.flow import binary_limit
 from tacit.measures import MEASURES
 from tacit.measures.plane import bend, circle
 from tacit.papers.sarussi2021.drawing import arrow, points, rays, regions
@@ -64,15 +64,15 @@ def fig4(s: Fig4, tell: Tell) -> Exhibit:
     setting, seeds = sgd(s, s.start, s.lr), member_seeds(s, 1)
     learned = snapshot(train_many(data, setting, s.epochs, seeds), data, 0)
     tell("the limit of gradient flow")
-    limit = find(replace(setting, rule="flow"), data, seed=seeds[0], seconds=120.0)
+    limit = binary_limit(data, replace(setting, rule="flow"), seed=seeds[0], seconds=120.0)
     centres = [group.mean(axis=0) for group in learned.groups]
     off = np.degrees(angle(centres[0] - centres[1], boundary))
     pairs = zip(learned.groups, (w, u), strict=True)
     apart = np.degrees(max(angle(row, vector) for group, vector in pairs for row in group))
     reached = np.inf
-    if limit.W is not None and limit.a is not None:
-        both = np.where(limit.a[:, None] > 0, w, u)
-        reached = float(np.degrees(angle(limit.W.ravel(), both.ravel())))
+    if limit.network is not None:
+        both = np.where(limit.network.a[:, None] > 0, w, u)
+        reached = float(np.degrees(angle(limit.network.W.ravel(), both.ravel())))
 
     figure, ((left, right),) = new_figure(1, 2, size=(9.6, 4.8))
     regions(left, learned.outputs, 1.1 * float(np.abs(data.X).max()))

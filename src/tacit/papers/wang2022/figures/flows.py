@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tacit.flow import Limit, find
+from tacit.flow import Limit, binary_limit
 from tacit.reproduction.artefact import Settings
 from tacit.values import Dataset, Network, Setting
 
@@ -27,7 +27,7 @@ def limit_of(
 ) -> Limit:
     """Where gradient flow ends from balanced weights of that scale."""
     flow = Setting(rule="flow", width=width, init=f"balanced:{scale}", loss="logistic:sum")
-    return find(flow, data, seed, log10_loss, start=start)
+    return binary_limit(data, flow, seed=seed, log10_loss=log10_loss, start=start)
 
 
 def kkt_residual(limit: Limit) -> float:
