@@ -11,7 +11,7 @@ from tacit.values import Setting
 CASES = {
     "two groups": ("lyu2021_appJ:n=10,d=50,seed=3", Setting(activation="leaky:0.5", width=20)),
     "another slope": ("lyu2021_appJ:n=12,d=30,seed=1", Setting(activation="leaky:0.2", width=20)),
-    "frozen parts": ("wang2022_f1", Setting(width=10)),
+    "frozen parts": ("wang2022_f1", Setting(width=10, init="balanced:1e-3")),
     "fixed output": ("gaussians:n=20,d=4", Setting(activation="leaky:0.5", train="first", width=8)),
 }
 
