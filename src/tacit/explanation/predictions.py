@@ -17,7 +17,7 @@ from tacit.theorems import (
     theorem,
     theorems,
 )
-from tacit.values import BadInput, Dataset, Network, Setting
+from tacit.values import BadInput, Dataset, Setting
 from tacit.values.text import near_miss
 
 
