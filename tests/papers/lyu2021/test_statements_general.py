@@ -184,7 +184,9 @@ def test_the_three_directions_are_kkt_points_with_the_margins_it_names(alpha):
     data = load("symmetric:n=10,d=3,margin=0.2,seed=8")
     case = Case(data, setting(f"leaky:{alpha}", width=2))
     said = theorem("lyu2021:lemmaF.3").predict(case)
-    for net, wanted in zip(three_directions(said.values["w"]), said.values["margins"], strict=True):
+    for net, wanted in zip(
+        three_directions(said.values["w"], alpha), said.values["margins"], strict=True
+    ):
         kkt = two_layer_kkt(net.W, net.a, data.X, data.y, alpha)
         assert kkt.holds(1e-8)
         assert kkt.margin == pytest.approx(wanted, rel=1e-8)

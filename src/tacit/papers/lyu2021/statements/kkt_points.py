@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
+from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import kkt_direction, symmetric_checks, width_is
 from tacit.papers.lyu2021.statements.run_ends import ended
@@ -139,8 +140,7 @@ class LemmaF3(Theorem):
         return float(_distances(prediction.values["w"], run.end).min())
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        W, a = three_directions(prediction.values["w"])[0]
-        return ended(Network(W, a, case.alpha))
+        return ended(three_directions(prediction.values["w"], case.alpha)[0])
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
@@ -149,13 +149,13 @@ class LemmaF3(Theorem):
         return f"The direction is {residual:.1e} away from {which}."
 
 
-def three_directions(w: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """W and a of the directions of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
+def three_directions(w: np.ndarray, alpha: float) -> tuple[Network, ...]:
+    """The directions of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
     alone, none = w / np.sqrt(2), np.zeros_like(w)
     return (
-        (0.5 * np.array([w, -w]), np.array([0.5, -0.5])),
-        (np.array([alone, none]), np.array([1 / np.sqrt(2), 0.0])),
-        (np.array([none, -alone]), np.array([0.0, -1 / np.sqrt(2)])),
+        linear_network(w, alpha),
+        Network(np.array([alone, none]), np.array([1 / np.sqrt(2), 0.0]), alpha),
+        Network(np.array([none, -alone]), np.array([0.0, -1 / np.sqrt(2)]), alpha),
     )
 
 
@@ -164,7 +164,10 @@ def _distances(w: np.ndarray, network: Network) -> np.ndarray:
     theta = np.column_stack([network.W, network.a])[order]
     theta = theta / (np.linalg.norm(theta) or 1.0)
     return np.array(
-        [np.linalg.norm(theta - np.column_stack([W, a])) for W, a in three_directions(w)]
+        [
+            np.linalg.norm(theta - np.column_stack([one.W, one.a]))
+            for one in three_directions(w, network.alpha)
+        ]
     )
 
 
