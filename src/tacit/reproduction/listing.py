@@ -140,8 +140,14 @@ def _contents(tree: ast.Module) -> list[str]:
         for call in calls
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Paper"
         for keyword in call.keywords
-        for name in ([keyword.arg] if keyword.arg else ast.literal_eval(keyword.value))
+        for name in ([keyword.arg] if keyword.arg else _keys(keyword.value))
     ]
+
+
+def _keys(node: ast.expr) -> list[str]:
+    """The keys of a dictionary that is written out."""
+    keys = node.keys if isinstance(node, ast.Dict) else []
+    return [str(key.value) for key in keys if isinstance(key, ast.Constant)]
 
 
 def _registered(key: str, tree: ast.Module) -> list[Listed]:
