@@ -21,7 +21,7 @@ from benchmarks.works import xor_like
 from tacit import Dataset, Setting
 from tacit.flow import limit
 from tacit.numerics.arrangements import cells
-from tacit.numerics.convex_program import optimum
+from tacit.numerics.convex_program import convex_optimum
 from tacit.numerics.max_margin import max_margin
 
 PENALTY = 1e-2
@@ -138,7 +138,7 @@ Row = tuple[str, str, Callable[[], tuple[Answer, Answer]]]
 
 def against_cvxpy(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
-    best, ours = timed(lambda: optimum(X, y))
+    best, ours = timed(lambda: convex_optimum(X, y))
     all_cells(X[:5], y[:5])  # what is imported when it is first used is not timed
     value, theirs = timed(lambda: all_cells(X, y))
     return (
@@ -149,7 +149,7 @@ def against_cvxpy(n: int, d: int) -> tuple[Answer, Answer]:
 
 def against_pyscnn(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
-    best, ours = timed(lambda: optimum(X, y))
+    best, ours = timed(lambda: convex_optimum(X, y))
     by_pyscnn(X[:5], y[:5], inside_cells(X[:5]))  # it imports PyTorch when it is first used
     gates = inside_cells(X)
     value, theirs = timed(lambda: by_pyscnn(X, y, gates))
@@ -179,7 +179,7 @@ def against_svc(n: int, d: int) -> tuple[Answer, Answer]:
 @lru_cache
 def by_ascent(n: int, d: int) -> Answer:
     X, y = xor_like(n, d)
-    best = optimum(X, y).upper
+    best = convex_optimum(X, y).upper
     begun = time.perf_counter()
     reached: dict[float, float] = {}
     margin = 0.0
@@ -194,13 +194,13 @@ def by_ascent(n: int, d: int) -> Answer:
 
 def optimum_against_ascent(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
-    best, ours = timed(lambda: optimum(X, y))
+    best, ours = timed(lambda: convex_optimum(X, y))
     return by_ascent(n, d), Answer(ours, f"{best.gap:.0e} proved")
 
 
 def limit_against_ascent(n: int, d: int) -> tuple[Answer, Answer]:
     X, y = xor_like(n, d)
-    best = optimum(X, y).upper
+    best = convex_optimum(X, y).upper
     setting = Setting(width=100, init="balanced:1e-3")
     end, ours = timed(lambda: limit(Dataset(X, y), setting, seconds=60))
     off = "" if end.margin is None else f"{1 - 2 * best * end.margin:.0e}, "
@@ -223,7 +223,7 @@ HEAD = ("problem", "peer", "its time", "off by", "our time", "off by", "ratio")
 
 def section(say: Callable[[str], None]) -> str:
     """All peers as a table."""
-    optimum(*xor_like(5, 2))  # what is imported when it is first used is not timed
+    convex_optimum(*xor_like(5, 2))  # what is imported when it is first used is not timed
     rows = []
     for problem, peer, work in ROWS:
         say(f"solvers: {problem}, {peer}")

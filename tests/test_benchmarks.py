@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit import Setting, load
-from tacit.numerics.convex_program import optimum
+from tacit.numerics.convex_program import convex_optimum
 from tacit.training import train_many
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -84,7 +84,7 @@ def test_the_batched_version_does_the_same_work() -> None:
 
 def test_solvers_have_one_problem() -> None:
     X, y = works.xor_like(8, 2)
-    best = optimum(X, y)
+    best = convex_optimum(X, y)
     assert solvers.all_cells(X, y) == pytest.approx(best.upper, rel=1e-6)
     *_, margin = solvers.soft_min_ascent(X, y, neurons=100, iterations=4000)
     assert 0.95 < margin * 2 * best.upper < 1 + 1e-9

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tacit import plot as plot
     from tacit.certificates import Certificate as Certificate
+    from tacit.certificates import Optimum as Optimum
     from tacit.certificates import certify as certify
     from tacit.certificates import optimum as optimum
     from tacit.data import load as load
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.flow import Limit as Limit
     from tacit.geometry import Geometry as Geometry
     from tacit.geometry import check as check
+    from tacit.proofs import Verification as Verification
     from tacit.proofs import verify as verify
     from tacit.reproduction import Reproduction as Reproduction
     from tacit.reproduction import reproduce as reproduce
@@ -48,12 +50,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "certificates": ("Certificate", "certify", "optimum"),
+    "certificates": ("Certificate", "Optimum", "certify", "optimum"),
     "data": ("load",),
     "explanation": ("Explanation", "Predictions", "explain", "predict"),
     "flow": ("Limit",),
     "geometry": ("Geometry", "check"),
-    "proofs": ("verify",),
+    "proofs": ("Verification", "verify"),
     "reproduction": ("Reproduction", "reproduce"),
     "training": ("Run", "train"),
     "values": ("BadInput", "Dataset", "Network", "Setting"),

@@ -7,20 +7,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit import Dataset
-from tacit.certificates import Best, optimum
+from tacit import Dataset, Setting
+from tacit.certificates import Optimum, optimum
+from tacit.models import Leaky
 
 POWERS = [-320, -308, -300, -160, -8, 0, 8, 150, 160, 300, 307]
 
 
-def true_margin(best: Best) -> Fraction:
+def true_margin(best: Optimum) -> Fraction:
     """min y_i f(x_i) of the first problem's network, exactly."""
-    problem = best.problems[0]
-    alpha = Fraction(best.alpha)
+    (part,) = best.per_class
+    alpha = Fraction(best.network.alpha)
     margins = []
-    for x, label in zip(best.data.X, problem.y, strict=True):
+    for x, label in zip(best.data.X, part.y, strict=True):
         output = Fraction(0)
-        for w, a in zip(problem.W, problem.a, strict=True):
+        for w, a in zip(best.network.W, best.network.a, strict=True):
             t = sum(Fraction(float(u)) * Fraction(float(v)) for u, v in zip(w, x, strict=True))
             output += Fraction(float(a)) * max(t, alpha * t)
         margins.append(int(label) * output)
@@ -36,14 +37,14 @@ def test_any_size(train: str, mixed: bool, rng: np.random.Generator) -> None:
         size = rng.choice(POWERS, size=(n, d) if mixed else 1)
         X = rng.normal(size=(n, d)) * 10.0**size
         X[rng.random((n, d)) < 0.2] = 0
-        best = optimum(Dataset(X, rng.choice([-1, 1], n)), float(rng.choice([0.0, 0.5])), train, 4)
+        y, alpha = rng.choice([-1, 1], n), float(rng.choice([0.0, 0.5]))
+        best = optimum(Dataset(X, y), Setting(activation=Leaky(alpha), train=train, width=4))
         found.add(best.status)
         if best.status == "infeasible":
             continue
-        assert 0 <= best.lower <= best.upper
-        for problem in best.problems:
-            assert np.isfinite(problem.W).all() and np.isfinite(problem.a).all()
-            assert (problem.dual >= 0).all()
-        if len(best.problems[0].a):
+        assert 0 <= best.objective_bounds.lower <= best.objective_bounds.upper
+        assert np.isfinite(best.network.W).all() and np.isfinite(best.network.a).all()
+        assert (best.per_class[0].dual >= 0).all()
+        if best.network.width:
             assert true_margin(best) > Fraction(999, 1000)
     assert found >= {"certified", "infeasible"}

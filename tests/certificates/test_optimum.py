@@ -9,29 +9,28 @@ import numpy as np
 import pytest
 
 from helpers import refused
-from tacit import Dataset
-from tacit.certificates import Best, optimum, proof_of
+from tacit import Dataset, Setting
+from tacit.certificates import Optimum, optimum, proof_of
 from tacit.data import load
-from tacit.proofs import verify, verify_bytes
+from tacit.models import Leaky
+from tacit.proofs import verify
+from tacit.values import Network
 
 
-def margins(best: Best) -> list[np.ndarray]:
-    out = []
-    for problem in best.problems:
-        t = best.data.X @ problem.W.T
-        out.append(problem.y * (np.maximum(t, best.alpha * t) @ problem.a))
-    return out
+def margins(best: Optimum) -> list[np.ndarray]:
+    return [part.network.margins(best.data.X, part.y) for part in best.per_class]
 
 
 def test_the_numbers_of_wang2022() -> None:
     """(128) and (130); the 0.58 of the text does not solve its own problem."""
-    one = optimum(load("wang2022_f1")).problems[0]
+    best = optimum(load("wang2022_f1"))
+    one = best.network
     V = one.W * np.abs(one.a)[:, None]
     order = np.argsort(-one.a)
     expected = [[0.5605762, -0.1596793], [-0.2300088, 0.6606636]]
     np.testing.assert_allclose(V[order], expected, atol=5e-7)
-    assert one.status == "certified" and np.sign(one.a[order]).tolist() == [1, -1]
-    two = optimum(load("wang2022_f2")).problems[0]
+    assert best.status == "certified" and np.sign(one.a[order]).tolist() == [1, -1]
+    two = optimum(load("wang2022_f2")).network
     np.testing.assert_allclose(two.W * two.a[:, None], [[0.4385528, 0.5880594]], atol=5e-7)
 
 
@@ -40,8 +39,9 @@ def test_the_reference_problem() -> None:
     X = rng.normal(size=(40, 3))
     best = optimum(Dataset(X, np.sign(X[:, 0] * X[:, 1]).astype(int)))
     assert best.status == "certified" and best.gap <= 1e-9
-    assert best.lower <= 32.0701209 * (1 + 1e-8) and best.upper >= 32.0701209 * (1 - 1e-8)
-    assert len(best.problems[0].a) <= 40
+    lower, upper = best.objective_bounds
+    assert lower <= 32.0701209 * (1 + 1e-8) and upper >= 32.0701209 * (1 - 1e-8)
+    assert best.network.width <= 40
     assert margins(best)[0].min() == pytest.approx(1, abs=1e-9)
 
 
@@ -51,45 +51,64 @@ def test_orthogonally_separable_data_needs_two_neurons() -> None:
 
     data = load("orthogonal:n=500,d=20")
     best = optimum(data)
-    assert best.status == "certified" and len(best.problems[0].a) == 2
+    assert best.status == "certified" and best.network.width == 2
     expected = sum(1 / max_margin(data.X[data.y == label]).lower for label in (1, -1))
-    assert best.upper == pytest.approx(expected, rel=1e-8)
+    assert best.objective_bounds.upper == pytest.approx(expected, rel=1e-8)
 
 
 def test_three_classes_are_three_problems() -> None:
     data = load("orthogonal_classes:n=12,d=4")
-    best = optimum(data, 0.2)
-    parts = [optimum(data.one_vs_rest(k), 0.2) for k in range(3)]
-    assert best.upper == pytest.approx(sum(part.upper for part in parts))
-    assert best.lower == pytest.approx(sum(part.lower for part in parts))
+    leaky = Setting(activation="leaky:0.2")
+    best = optimum(data, leaky)
+    bounds = [optimum(data.one_vs_rest(k), leaky).objective_bounds for k in range(3)]
+    assert best.objective_bounds == pytest.approx(np.sum(bounds, axis=0))
+    refused(lambda: best.network, "3 classes", "`networks`")
     assert min(q.min() for q in margins(best)) == pytest.approx(1, abs=1e-9)
 
 
 def test_one_sign_only() -> None:
     """One neuron is the best positive net of linear data; ReLU cannot do without the other sign."""
     X, y = np.array([[2.0, 0.0], [-1.0, 0.0]]), np.array([1, -1])
-    best = optimum(Dataset(X, y), 0.5, signs=(1,))
-    assert best.upper == pytest.approx(2.0) and (best.problems[0].a > 0).all()
-    assert optimum(Dataset(X, y), 0.0, signs=(1,)).status == "infeasible"
+    best = optimum(Dataset(X, y), Setting(activation="leaky:0.5"), signs=(1,))
+    assert best.objective_bounds.upper == pytest.approx(2.0) and (best.network.a > 0).all()
+    assert optimum(Dataset(X, y), signs=(1,)).status == "infeasible"
 
 
 def test_a_fixed_output_layer_is_bounded_and_sometimes_certified() -> None:
     """Groups of 5 units cannot be halved: the bound is not reached, and nothing else is claimed."""
-    even, odd = (optimum(load("xor"), 0.0, "first", width=w) for w in (4, 10))
-    assert even.status == "certified" and even.upper == pytest.approx(np.sqrt(2))
+    even, odd = (optimum(load("xor"), Setting(train="first", width=w)) for w in (4, 10))
+    assert even.status == "certified" and even.objective_bounds.upper == pytest.approx(np.sqrt(2))
     assert odd.status == "bounded" and 0.001 < odd.gap < 0.05
     for best in (even, odd):
-        problem = best.problems[0]
-        assert np.linalg.norm(problem.W) == pytest.approx(best.upper, rel=1e-9)
-        assert set(np.abs(problem.a)) == {1.0} and (problem.a > 0).sum() <= best.units
+        W, a = best.network.W, best.network.a
+        assert np.linalg.norm(W) == pytest.approx(best.objective_bounds.upper, rel=1e-9)
+        assert set(np.abs(a)) == {1.0} and (a > 0).sum() <= best.units
         assert margins(best)[0].min() == pytest.approx(1, abs=1e-9)
 
 
 def test_what_is_refused() -> None:
     data = load("xor")
-    refused(lambda: optimum(data, 0.0, "first", width=3), "--width 3", "even")
-    refused(lambda: optimum(data, 0.0, "first", output_weight=0.0), "--output-weight", "positive")
-    refused(lambda: optimum(data, 0.0, "first", signs=(1,)), "--signs")
+    refused(lambda: optimum(data, Setting(train="first", width=3)), "`width=3`", "even")
+    refused(lambda: optimum(data, Setting(train="first"), signs=(1,)), "`signs`")
+    refused(lambda: optimum(data, Setting(model="residual:3")), "two_layer", "residual:3")
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_the_network_reaches_what_is_claimed(alpha: float, train: str, tmp_path: Path) -> None:
+    """Its smallest margin is 1, its norm the upper bound, and so is what a file gives back."""
+    data = load("gaussians:n=20,d=3")
+    best = optimum(data, Setting(activation=Leaky(alpha), train=train, width=8))
+    best.network.save(tmp_path / "best.npz")
+    network = Network.load(tmp_path / "best.npz")
+    assert network.alpha == alpha
+    assert network.margins(data.X, data.y).min() == pytest.approx(1, abs=1e-9)
+    size = network.weights.sum() if train == "both" else np.linalg.norm(network.W)
+    assert size == pytest.approx(best.objective_bounds.upper, rel=1e-9)
+    assert network.margin(data.X, data.y, train) == pytest.approx(best.margin, rel=1e-9)
+    best.save(tmp_path / "best.json")
+    assert json.loads((tmp_path / "best.json").read_text()) == best.to_dict()
+    assert 2 <= len(repr(best).splitlines()) <= 5
 
 
 CALLS = [
@@ -105,44 +124,45 @@ CALLS = [
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 @pytest.mark.parametrize("call", CALLS)
 def test_proofs_hold_in_exact_arithmetic(call: str, alpha: float, train: str, tmp_path: Path):
-    best = optimum(load(call), alpha, train, width=8)
-    raw, verdict = proof_of(best)
+    best = optimum(load(call), Setting(activation=Leaky(alpha), train=train, width=8))
+    raw, verification = proof_of(best)
     (tmp_path / "proof").write_bytes(raw)
     again = verify(tmp_path / "proof")
-    assert again.verified and again.lower == verdict.lower and again.upper == verdict.upper
-    assert float(again.upper) == pytest.approx(best.upper, rel=1e-12)
-    assert float(again.lower) == pytest.approx(best.lower, rel=1e-12)
-    assert again.lower <= again.upper
+    assert again.verified and again.exact_bounds == verification.exact_bounds
+    assert again.objective_bounds == pytest.approx(best.objective_bounds, rel=1e-12)
+    assert again.exact_bounds[0] <= again.exact_bounds[1]
 
 
 def test_random_proofs(rng: np.random.Generator) -> None:
     for n, d in ((10, 2), (15, 3), (9, 4)):
         data = Dataset(rng.normal(size=(n, d)), rng.choice([-1, 1], n))
-        best = optimum(data, 0.1)
-        _, verdict = proof_of(best)
-        gap = float((verdict.upper - verdict.lower) / verdict.upper)
-        assert verdict.verified and gap == pytest.approx(best.gap, abs=1e-12)
+        best = optimum(data, Setting(activation="leaky:0.1"))
+        _, verification = proof_of(best)
+        lower, upper = verification.exact_bounds
+        gap = float((upper - lower) / upper)
+        assert verification.verified and gap == pytest.approx(best.gap, abs=1e-12)
 
 
 def test_an_infeasible_problem_is_proved_with_fractions() -> None:
     X = [[0.1, 0.3], [-0.2, -0.6], [0.7, 0.2], [-0.7, -0.2], [-1.1, -0.8], [1.1, 0.8]]
     data = Dataset(X, [1, -1, 1, -1, 1, -1])
     best = optimum(data)
-    assert best.status == "infeasible" and best.margin == (0.0, 0.0)
-    raw, verdict = proof_of(best)
-    assert verdict.verified and verdict.infeasible and verdict.lower is None
+    assert best.status == "infeasible" and best.margin_bounds == (0.0, 0.0)
+    raw, verification = proof_of(best)
+    assert verification.verified and verification.infeasible
+    assert verification.exact_bounds is None and verification.objective_bounds is None
 
 
 def test_a_forged_proof_is_rejected() -> None:
     raw, _ = proof_of(optimum(load("wang2022_f1")))
     text = raw.decode()
-    assert not verify_bytes(text.replace("1.65", "1.66").encode()).verified
+    assert not verify(text.replace("1.65", "1.66").encode()).verified
     lower = json.loads(text)["lower"]
-    assert not verify_bytes(text.replace(repr(lower), repr(lower * 1.1)).encode()).verified
+    assert not verify(text.replace(repr(lower), repr(lower * 1.1)).encode()).verified
 
 
 def test_digits_with_no_time_at_all_are_only_bounded() -> None:
     """64 dimensions, one digit against the rest: no network is found before the time is up."""
     found = optimum(load("digits:n=300").one_vs_rest(0), seconds=0.05)
     assert found.status in ("bounded", "certified")
-    assert found.lower <= found.upper
+    assert found.objective_bounds.lower <= found.objective_bounds.upper

@@ -142,8 +142,8 @@ def test_hints_lead_to_a_worse_linear_classifier(call, alpha, seed, rng) -> None
         expected, margin = -phi(-points @ other.w, alpha) / 2, other.lower / 2
     np.testing.assert_allclose(unit_output(found, points, alpha), expected, rtol=0, atol=1e-8)
     assert found.margin == pytest.approx(margin, rel=1e-9)
-    assert certificate.optimality == "suboptimal" and certificate.gap > 0.1
-    assert certificate.lower > 1.1 * margin
+    assert certificate.optimality == "suboptimal" and certificate.shortfall > 0.1
+    assert certificate.margin_bounds.lower > 1.1 * margin
 
 
 # --- the first layer only: sizes of groups --------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 
 from tacit.numerics import column_generation as search
 from tacit.numerics.arrangements import cells
-from tacit.numerics.convex_program import Optimum, bracket, optimum
+from tacit.numerics.convex_program import ConvexOptimum, bracket, convex_optimum
 from tacit.numerics.neurons import Neurons
 from tacit.numerics.restricted import Restricted, restricted_program
 
@@ -80,7 +80,7 @@ def assert_proved(
     X: np.ndarray,
     y: np.ndarray,
     alpha: float,
-    found: Optimum,
+    found: ConvexOptimum,
     rng: np.random.Generator,
     signs: Sequence[int] = (1, -1),
     budget: str = "sum",
@@ -90,18 +90,18 @@ def assert_proved(
     assert (found.status == "certified") == (found.gap <= 1e-8)
     assert (found.dual >= 0).all()
     assert found.dual.sum() == pytest.approx(found.lower, rel=1e-12)
-    top = [largest(X, s * found.dual * y, alpha, rng, found.net.V) for s in signs]
+    top = [largest(X, s * found.dual * y, alpha, rng, found.neurons.V) for s in signs]
     assert (max(top) if budget == "sum" else math.hypot(*top)) <= 1 + 1e-11
     if math.isinf(found.upper):
         return
-    lengths = np.linalg.norm(found.net.V, axis=1)
-    plus, minus = (lengths[found.net.sign == s].sum() for s in (1, -1))
+    lengths = np.linalg.norm(found.neurons.V, axis=1)
+    plus, minus = (lengths[found.neurons.sign == s].sum() for s in (1, -1))
     total = plus + minus if budget == "sum" else math.hypot(plus, minus)
-    margin = exact_margin(X, y, alpha, found.net)
+    margin = exact_margin(X, y, alpha, found.neurons)
     rounding = 1e-15 * found.upper * np.abs(X).max() * len(X)
     assert float(margin) == pytest.approx(1, rel=1e-12 + rounding)
     assert float(total / margin) <= found.upper * (1 + 1e-13)
-    assert set(found.net.sign.tolist()) <= set(signs)
+    assert set(found.neurons.sign.tolist()) <= set(signs)
     assert len(lengths) <= len(X) + (budget == "pair")
 
 
@@ -155,7 +155,7 @@ def test_agrees_with_the_program_written_out(
 ) -> None:
     X, y = problem(kind, rng)
     for alpha in (0.0, 0.3):
-        found = optimum(X, y, alpha, budget=budget)
+        found = convex_optimum(X, y, alpha, budget=budget)
         assert found.status == "certified"
         assert_proved(X, y, alpha, found, rng, budget=budget)
         scale = np.abs(X).max()
@@ -168,16 +168,16 @@ def test_one_sign_only(sign: int, rng: np.random.Generator) -> None:
     X, _ = problem("random", rng)
     y = np.full(len(X), sign)
     y[0] = -sign
-    found = optimum(X, y, 0.3, signs=(sign,))
+    found = convex_optimum(X, y, 0.3, signs=(sign,))
     assert_proved(X, y, 0.3, found, rng, signs=(sign,))
     assert 1 / found.upper == pytest.approx(best_margin(X, y, 0.3, (sign,)), rel=1e-5)
-    assert optimum(X, y, 0.0, signs=(sign,)).status == "infeasible"
+    assert convex_optimum(X, y, 0.0, signs=(sign,)).status == "infeasible"
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.9, 0.999])
 def test_any_slope(alpha: float, rng: np.random.Generator) -> None:
     X, y = problem("linear", rng)
-    found = optimum(X, y, alpha)
+    found = convex_optimum(X, y, alpha)
     assert found.status == "certified"
     assert_proved(X, y, alpha, found, rng)
     assert 1 / found.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
@@ -185,7 +185,7 @@ def test_any_slope(alpha: float, rng: np.random.Generator) -> None:
 
 def test_reference() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
-    found = optimum(X, np.sign(X[:, 0] * X[:, 1]))
+    found = convex_optimum(X, np.sign(X[:, 0] * X[:, 1]))
     assert found.status == "certified"
     assert found.upper == pytest.approx(32.0701209, abs=1e-7)
 
@@ -194,7 +194,7 @@ def test_reference() -> None:
 def test_more_points_than_can_be_written_out(n: int, d: int, rng: np.random.Generator) -> None:
     X = rng.standard_normal((n, d))
     y = np.sign(X[:, 0] * X[:, 1])
-    found = optimum(X, y)
+    found = convex_optimum(X, y)
     assert found.status == "certified"
     assert_proved(X, y, 0.0, found, rng)
 
@@ -202,18 +202,18 @@ def test_more_points_than_can_be_written_out(n: int, d: int, rng: np.random.Gene
 def test_many_dimensions_end_with_bounds(rng: np.random.Generator) -> None:
     X = rng.standard_normal((40, 12))
     y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    found = optimum(X, y)
+    found = convex_optimum(X, y)
     assert math.isfinite(found.upper)
     assert_proved(X, y, 0.0, found, rng)
 
 
 def test_invariant(rng: np.random.Generator) -> None:
     X, y = problem("xor", rng)
-    value = optimum(X, y, 0.3).upper
+    value = convex_optimum(X, y, 0.3).upper
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     order = rng.permutation(len(X))
     for other, labels in ((X @ turn, y), (X[order], y[order]), (X, -y), (-X, y)):
-        found = optimum(other, labels, 0.3)
+        found = convex_optimum(other, labels, 0.3)
         assert found.status == "certified"
         assert found.upper == pytest.approx(value, rel=2e-8)
 
@@ -221,14 +221,14 @@ def test_invariant(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8, 1e100])
 def test_the_unit_of_the_data_plays_no_part(scale: float, rng: np.random.Generator) -> None:
     X, y = problem("xor", rng)
-    found, scaled = optimum(X, y), optimum(X * scale, y)
+    found, scaled = convex_optimum(X, y), convex_optimum(X * scale, y)
     assert scaled.status == "certified"
     assert scaled.upper * scale == pytest.approx(found.upper, rel=2e-8)
-    assert exact_margin(X * scale, y, 0.0, scaled.net) == pytest.approx(1, rel=1e-8)
+    assert exact_margin(X * scale, y, 0.0, scaled.neurons) == pytest.approx(1, rel=1e-8)
 
 
 def test_rows_that_floats_cannot_hold_together() -> None:
-    found = optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
+    found = convex_optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
     assert found.status == "bounded"
     assert found.lower <= 1.01e200
     assert math.isinf(found.upper)
@@ -239,20 +239,20 @@ def test_nearly_impossible(rng: np.random.Generator) -> None:
     for distance in (1e-5, 1e-9, 1e-15):
         X = np.array([x, x + distance * rng.standard_normal(4), rng.standard_normal(4)])
         y = np.array([1.0, -1, 1])
-        assert_proved(X, y, 0.0, optimum(X, y), rng)
+        assert_proved(X, y, 0.0, convex_optimum(X, y), rng)
 
 
 def test_infeasible(rng: np.random.Generator) -> None:
     X, y = problem("random", rng)
     X[1], y[1] = 4 * X[0], -y[0]
-    found = optimum(X, y)
+    found = convex_optimum(X, y)
     assert found.status == "infeasible"
     assert found.lower == found.upper == math.inf
     assert found.proof is not None and set(found.proof) == {0, 1}
     assert np.flatnonzero(found.dual).tolist() == [0, 1]
     assert found.dual @ (y[:, None] * X) == pytest.approx(np.zeros(3), abs=1e-15)
-    assert len(found.net.sign) == 0
-    assert bracket(X, y, 0.0, found.net, found.dual).status == "infeasible"
+    assert len(found.neurons.sign) == 0
+    assert bracket(X, y, 0.0, found.neurons, found.dual).status == "infeasible"
 
 
 def nothing(*_: Any) -> None:
@@ -287,9 +287,9 @@ def test_the_solver_inside_is_not_believed(
     solver: Any, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     X, y = problem("xor", rng)
-    value = optimum(X, y).upper
+    value = convex_optimum(X, y).upper
     monkeypatch.setattr(search, "restricted_program", solver)
-    found = optimum(X, y)
+    found = convex_optimum(X, y)
     assert found.lower <= value * (1 + 1e-12)
     assert found.upper >= value * (1 - 1e-8)
     assert_proved(X, y, 0.0, found, rng)
@@ -297,16 +297,22 @@ def test_the_solver_inside_is_not_believed(
 
 def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
     X, y = problem("xor", rng)
-    best = optimum(X, y)
-    same = bracket(X, y, 0.0, best.net, best.dual)
+    best = convex_optimum(X, y)
+    same = bracket(X, y, 0.0, best.neurons, best.dual)
     assert same.status == "certified"
     assert same.lower == pytest.approx(best.lower, rel=1e-12)
-    worse = Neurons(best.net.V + 0.01 * rng.standard_normal(best.net.V.shape), best.net.sign)
-    for net, lam in ((worse, best.dual), (best.net, rng.random(len(X))), (worse, rng.random(9))):
+    worse = Neurons(
+        best.neurons.V + 0.01 * rng.standard_normal(best.neurons.V.shape), best.neurons.sign
+    )
+    for net, lam in (
+        (worse, best.dual),
+        (best.neurons, rng.random(len(X))),
+        (worse, rng.random(9)),
+    ):
         found = bracket(X, y, 0.0, net, lam)
         assert found.lower <= best.upper and found.upper >= best.lower
         assert_proved(X, y, 0.0, found, rng)
-    wrong = bracket(X, y, 0.0, Neurons(-best.net.V, best.net.sign), best.dual)
+    wrong = bracket(X, y, 0.0, Neurons(-best.neurons.V, best.neurons.sign), best.dual)
     assert math.isinf(wrong.upper) and wrong.lower == pytest.approx(best.lower, rel=1e-6)
 
 
@@ -314,7 +320,7 @@ def test_bounds_only_get_better(rng: np.random.Generator) -> None:
     X = rng.standard_normal((30, 3))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     heard: list[tuple[float, float]] = []
-    found = optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
+    found = convex_optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
     for (low, high), (lower, upper) in pairwise(heard):
         assert low <= lower <= upper <= high
     assert heard[-1] == pytest.approx((found.lower, found.upper), rel=1e-9)
@@ -322,7 +328,7 @@ def test_bounds_only_get_better(rng: np.random.Generator) -> None:
 
 def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(40, 3)), rng.choice([-1.0, 1.0], 40)
-    hurried, best = optimum(X, y, seconds=1e-3), optimum(X, y)
+    hurried, best = convex_optimum(X, y, seconds=1e-3), convex_optimum(X, y)
     assert best.status == "certified"
     assert hurried.lower <= best.upper and hurried.upper >= best.lower
 
@@ -330,9 +336,9 @@ def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
 def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) -> None:
     X = rng.normal(size=(20, 3))
     y = np.sign(X[:, 0] * X[:, 1])
-    best = optimum(X, y)
+    best = convex_optimum(X, y)
     for factor in (0.5, 2.0):
-        found = optimum(X, y, target=factor * best.upper)
+        found = convex_optimum(X, y, target=factor * best.upper)
         assert found.lower <= best.upper and found.upper >= best.lower
         side = found.lower > 0.5 * best.upper if factor < 1 else found.upper < 2.0 * best.upper
         assert side
@@ -343,6 +349,6 @@ def test_only_the_span_of_the_points_matters(budget: str, rng: np.random.Generat
     """Four points in 9 dimensions are four points in 4: the same optimum, in the span."""
     X, y = rng.normal(size=(4, 4)), np.array([1.0, -1.0, 1.0, -1.0])
     turn = np.linalg.qr(rng.normal(size=(9, 9)))[0][:4]
-    flat, wide = optimum(X, y, budget=budget), optimum(X @ turn, y, budget=budget)
+    flat, wide = convex_optimum(X, y, budget=budget), convex_optimum(X @ turn, y, budget=budget)
     assert wide.status == "certified" and wide.upper == pytest.approx(flat.upper, rel=1e-9)
-    assert np.allclose(wide.net.V @ turn.T @ turn, wide.net.V, atol=1e-9)
+    assert np.allclose(wide.neurons.V @ turn.T @ turn, wide.neurons.V, atol=1e-9)

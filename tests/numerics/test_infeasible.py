@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.numerics.convex_program import optimum
+from tacit.numerics.convex_program import convex_optimum
 from tacit.numerics.infeasible import Proof, no_network_fits
 
 
@@ -56,7 +56,7 @@ def test_opposite_pairs_that_a_linear_function_tells_apart(rng: np.random.Genera
     X = rng.standard_normal((3, 3))
     points, labels = np.vstack([X, -2 * X]), np.array([1.0, 1, 1, -1, -1, -1])
     assert no_network_fits(points, labels, 0.0) is None
-    assert optimum(points, labels).status == "certified"
+    assert convex_optimum(points, labels).status == "certified"
 
 
 def test_nearly_parallel_is_not_parallel() -> None:
@@ -107,6 +107,6 @@ def test_integers_in_the_plane(rows: list[tuple[int, int, float]], alpha: float)
     y = np.array([row[2] for row in rows])
     proof = no_network_fits(X, y, alpha)
     if proof is None:
-        assert optimum(X, y, alpha).status == "certified"
+        assert convex_optimum(X, y, alpha).status == "certified"
     else:
         assert holds(X, y, alpha, proof)

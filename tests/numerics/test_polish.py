@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.numerics.convex_program import bracket, optimum
+from tacit.numerics.convex_program import bracket, convex_optimum
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.polish import fewer, polish
 
@@ -19,9 +19,9 @@ def test_an_optimum_that_was_shaken_is_found_again(
 ) -> None:
     X = rng.standard_normal((12, 3))
     y = np.sign(X[:, 0] * X[:, 1])
-    best = optimum(X, y, alpha, budget=budget)
-    V = best.net.V
-    shaken = Neurons(V * (1 + 1e-4 * rng.standard_normal(V.shape)), best.net.sign)
+    best = convex_optimum(X, y, alpha, budget=budget)
+    V = best.neurons.V
+    shaken = Neurons(V * (1 + 1e-4 * rng.standard_normal(V.shape)), best.neurons.sign)
     lam = best.dual * (1 + 1e-5 * rng.standard_normal(len(X)))
     assert bracket(X, y, alpha, shaken, lam, budget=budget).gap > 1e-6
     found = [

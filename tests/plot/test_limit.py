@@ -85,7 +85,7 @@ def test_the_panels_hold_the_limit_s_numbers() -> None:
     smooth = line(margins, "smoothed margin").get_ydata()
     assert smooth[-1] == pytest.approx(measures.smoothed_margin[-1]) and smooth[0] >= 0
     assert line(margins, "the limit's").get_ydata()[0] == found.margin
-    assert line(margins, "widest").get_ydata()[0] == found.certificate.lower
+    assert line(margins, "widest").get_ydata()[0] == found.certificate.margin_bounds.lower
     (loss,) = ax["loss over the time of gradient flow"].lines
     assert loss.get_xydata()[-1] == pytest.approx(
         [measures.log10_time[-1], measures.log10_loss[-1]]

@@ -11,7 +11,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import nnls
 
-from tacit.proofs import Verdict, float_above, float_below, verify, write_proof
+from tacit.proofs import Verification, float_above, float_below, verify, write_proof
 from tacit.proofs.arrangement import cells, lines_of
 from tacit.proofs.exact import Budget, whole
 
@@ -58,7 +58,7 @@ def content(X: Any, problems: Any, alpha: float = 0.0, **changes: Any) -> dict[s
     } | changes
 
 
-def judge(entries: dict[str, Any], folder: Path) -> Verdict:
+def judge(entries: dict[str, Any], folder: Path) -> Verification:
     """Write the proof with a true digest and verify it."""
     path = folder / "proof.json"
     path.write_bytes(write_proof(entries))
@@ -67,20 +67,21 @@ def judge(entries: dict[str, Any], folder: Path) -> Verdict:
 
 def claimed(entries: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The same proof with the tightest claims that it supports."""
-    verdict = judge(entries, folder)
-    assert verdict.verified, verdict.reason
-    assert verdict.lower is not None and verdict.upper is not None
-    return {**entries, "lower": float_below(verdict.lower), "upper": float_above(verdict.upper)}
+    verification = judge(entries, folder)
+    assert verification.verified, verification.reason
+    assert verification.exact_bounds is not None
+    lower, upper = verification.exact_bounds
+    return {**entries, "lower": float_below(lower), "upper": float_above(upper)}
 
 
 def rejected(entries: dict[str, Any], folder: Path, *words: str) -> str:
-    verdict = judge(entries, folder)
-    assert not verdict.verified and not verdict.infeasible
-    assert verdict.lower is None and verdict.upper is None
-    assert "\n" not in verdict.reason
+    verification = judge(entries, folder)
+    assert not verification.verified and not verification.infeasible
+    assert verification.exact_bounds is None
+    assert "\n" not in verification.reason
     for word in words:
-        assert word in verdict.reason, verdict.reason
-    return verdict.reason
+        assert word in verification.reason, verification.reason
+    return verification.reason
 
 
 def changed(entries: dict[str, Any], path: str, value: Any) -> dict[str, Any]:

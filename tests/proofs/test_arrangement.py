@@ -53,12 +53,13 @@ small = st.tuples(st.integers(1, 6), st.integers(1, 4)).flatmap(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(small)
 def test_all_sign_vectors(X: np.ndarray) -> None:
     assert found(X) == by_brute_force(X)
 
 
+@settings(deadline=None)
 @given(
     st.tuples(st.integers(5, 9), st.integers(2, 5)).flatmap(
         lambda shape: arrays(np.int64, shape, elements=st.integers(-1, 2))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from proofs.proof_texts import changed, claimed, judge, one_point, rejected, solved
-from tacit.proofs import verify_bytes, write_proof
+from tacit.proofs import verify, write_proof
 from tacit.values import BadInput
 
 ALPHA = 0.3
@@ -33,9 +33,10 @@ def outside(entries: dict[str, Any]) -> int:
 def optimum(entries: dict[str, Any], folder: Path) -> float:
     """The optimum for the data that is in the file, solved afresh."""
     y = np.array(entries["problems"][0]["y"])
-    verdict = judge(solved(np.array(entries["X"]), y, entries["alpha"]), folder)
-    assert verdict.verified and verdict.upper < verdict.lower * 1.001
-    return float(verdict.upper)
+    verification = judge(solved(np.array(entries["X"]), y, entries["alpha"]), folder)
+    lower, upper = verification.exact_bounds
+    assert verification.verified and upper < lower * 1.001
+    return float(upper)
 
 
 def test_the_true_proof(true_proof: dict[str, Any], tmp_path: Path) -> None:
@@ -50,11 +51,11 @@ def test_one_changed_byte_is_seen(tmp_path: Path, rng: np.random.Generator) -> N
     for place in range(len(raw)):
         for byte in {raw[place] ^ 1, int(rng.integers(256))} - {raw[place]}:
             try:
-                verdict = verify_bytes(raw[:place] + bytes([byte]) + raw[place + 1 :])
+                verification = verify(raw[:place] + bytes([byte]) + raw[place + 1 :])
             except BadInput as error:
                 assert "not a tacit proof" in str(error) and place < 79
                 continue
-            assert not verdict.verified and "digest" in verdict.reason
+            assert not verification.verified and "digest" in verification.reason
 
 
 def test_one_changed_digit_of_a_longer_file_is_seen(
@@ -64,11 +65,11 @@ def test_one_changed_digit_of_a_longer_file_is_seen(
     digits = [i for i, byte in enumerate(raw) if chr(byte).isdigit()]
     for place in rng.choice(digits, 200):
         digit = (raw[place] - 48 + int(rng.integers(1, 10))) % 10 + 48
-        verdict = verify_bytes(raw[:place] + bytes([digit]) + raw[place + 1 :])
-        assert not verdict.verified and "digest" in verdict.reason
+        verification = verify(raw[:place] + bytes([digit]) + raw[place + 1 :])
+        assert not verification.verified and "digest" in verification.reason
     for altered in (raw[:-1], raw + b"\n", raw[:200], raw.replace(b"\n", b"\r\n", 2)[1:]):
         try:
-            assert "digest" in verify_bytes(altered).reason
+            assert "digest" in verify(altered).reason
         except BadInput as error:
             assert "not a tacit proof" in str(error)
 
@@ -170,11 +171,12 @@ def test_a_clever_forger(
             mine["neurons"][rng.integers(len(given["neurons"]))]["w"][rng.integers(2)] *= factor
         else:
             del mine["multipliers"][rng.integers(len(given["multipliers"]))]
-        verdict = judge(altered, tmp_path)
-        verified[verdict.verified] += 1
-        assert verdict.verified or "not positive" in verdict.reason
-        if verdict.verified:
-            assert verdict.lower <= truth * (1 + 1e-12) and truth <= verdict.upper * (1 + 1e-4)
+        verification = judge(altered, tmp_path)
+        verified[verification.verified] += 1
+        assert verification.verified or "not positive" in verification.reason
+        if verification.verified:
+            lower, upper = verification.exact_bounds
+            assert lower <= truth * (1 + 1e-12) and truth <= upper * (1 + 1e-4)
     assert min(verified.values()) >= 3
 
 
@@ -188,13 +190,14 @@ def test_moved_data(true_proof: dict[str, Any], tmp_path: Path, rng: np.random.G
             altered["alpha"] = float(rng.random() * 0.9)
         else:
             altered["X"][rng.integers(7)][rng.integers(2)] += float(rng.normal() * 0.2)
-        verdict = judge(altered, tmp_path)
-        if verdict.verified:
+        verification = judge(altered, tmp_path)
+        if verification.verified:
             verified += 1
             truth = optimum(altered, tmp_path)
-            assert verdict.lower <= truth * (1 + 1e-12) and truth <= verdict.upper * (1 + 1e-4)
+            lower, upper = verification.exact_bounds
+            assert lower <= truth * (1 + 1e-12) and truth <= upper * (1 + 1e-4)
         else:
-            assert "not positive" in verdict.reason or "no such cell" in verdict.reason
+            assert "not positive" in verification.reason or "no such cell" in verification.reason
     assert verified >= 3
     flipped = changed(modest, "problems.0.y.3", -modest["problems"][0]["y"][3])
     rejected(flipped, tmp_path, "not positive")

@@ -26,9 +26,9 @@ def test_opposite_pairs_around_zero(alpha: float, tmp_path: Path) -> None:
     """(x, +) and (−x, −) want the odd part of f positive at x, for three x that 0 is between."""
     x = np.array([[2.0, 0.0], [-1.0, 2.0], [-1.0, -2.0]])
     X, y = np.concatenate([x, -x]), [1, 1, 1, -1, -1, -1]
-    verdict = judge(case(X, y, [1] * 6, alpha), tmp_path)
-    assert verdict.verified and verdict.infeasible and verdict.reason == ""
-    assert verdict.lower is None and verdict.upper is None
+    verification = judge(case(X, y, [1] * 6, alpha), tmp_path)
+    assert verification.verified and verification.infeasible and verification.reason == ""
+    assert verification.exact_bounds is None
     assert judge(case(X, y, ["7/3"] * 6, alpha), tmp_path).verified
     rejected(case(X, y, [1, 1, 1, 1, 1, 2], alpha), tmp_path, "problems[0].dual", "column 0")
     rejected(case(X, y, [1, 1, 1, 0, 0, 0], alpha), tmp_path, "line", "row 0")
@@ -95,8 +95,8 @@ def test_one_hopeless_class_is_enough(tmp_path: Path) -> None:
         infeasible([-1, 1, -1], [1, 1, 0]),
         third,
     ]
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified and verdict.infeasible and verdict.lower is None
+    verification = judge(entries, tmp_path)
+    assert verification.verified and verification.infeasible and verification.exact_bounds is None
     rejected({**entries, "lower": 1.0}, tmp_path, "lower must be null")
     third["neurons"][1]["a"] = 1.0
     rejected(entries, tmp_path, "problems[2]", "row 0", "not positive")

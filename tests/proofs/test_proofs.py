@@ -52,12 +52,13 @@ def orthants(rng: np.random.Generator, n: int, d: int) -> tuple[np.ndarray, np.n
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.3])
 def test_one_point(alpha: float, tmp_path: Path) -> None:
-    verdict = judge(one_point(alpha), tmp_path)
-    assert verdict.verified and verdict.reason == "" and not verdict.infeasible
-    assert verdict.lower == verdict.upper == Fraction(1, 5)  # 3, 4, 5: no rounding at all
-    assert (verdict.n, verdict.d, verdict.cells) == (1, 2, 2)
-    assert verdict.alpha == alpha and verdict.train == "both"
-    assert verdict.X.tolist() == [[3, 4]] and [y.tolist() for y in verdict.y] == [[1]]
+    verification = judge(one_point(alpha), tmp_path)
+    assert verification.verified and verification.reason == "" and not verification.infeasible
+    lower, upper = verification.exact_bounds
+    assert lower == upper == Fraction(1, 5)  # 3, 4, 5: no rounding at all
+    assert (verification.n, verification.d, verification.cells) == (1, 2, 2)
+    assert verification.alpha == alpha and verification.train == "both"
+    assert verification.X.tolist() == [[3, 4]] and [y.tolist() for y in verification.y] == [[1]]
 
 
 @pytest.mark.parametrize("units", [1, 3])
@@ -67,11 +68,14 @@ def test_one_point_first_layer(alpha: float, units: int, tmp_path: Path) -> None
     entries = one_point(alpha) | {"train": "first", "output_weight": 0.5, "units": units}
     neurons = [([3, 4], 0.5)] * units + [([-3 * alpha, -4 * alpha], -0.5)] * units
     entries["problems"][0]["neurons"] = problem([1], neurons, [1])["neurons"]
-    verdict = judge(entries, tmp_path)
+    verification = judge(entries, tmp_path)
     optimum = 1 / (0.5 * np.sqrt(units) * 5 * np.sqrt(1 + alpha**2))
-    assert verdict.verified and verdict.output_weight == 0.5 and verdict.units == units
-    assert float(verdict.lower) == pytest.approx(optimum, rel=1e-15)
-    assert float(verdict.upper) == pytest.approx(optimum, rel=1e-15)
+    assert (
+        verification.verified and verification.output_weight == 0.5 and verification.units == units
+    )
+    lower, upper = verification.exact_bounds
+    assert float(lower) == pytest.approx(optimum, rel=1e-15)
+    assert float(upper) == pytest.approx(optimum, rel=1e-15)
     rejected({**entries, "units": units - 1}, tmp_path, "units" if units == 1 else "positive")
     entries["problems"][0]["neurons"][0]["a"] = 0.5000000000000001
     rejected(entries, tmp_path, "problems[0].neurons[0].a", "0.5 or -0.5")
@@ -91,10 +95,11 @@ def test_wang2022(method: str, tmp_path: Path) -> None:
     """Two points with x₁·x₂ < 0: one neuron along each, so the optimum is 1/‖x₁‖ + 1/‖x₂‖."""
     entries = wang2022(0.0, method)
     optimum = sum(1 / np.linalg.norm(x) for x in np.array(entries["X"]))
-    verdict = judge(claimed(entries, tmp_path), tmp_path)
-    assert verdict.verified and verdict.cells == (4 if method == "cells" else 0)
-    assert verdict.lower <= verdict.upper <= verdict.lower * (1 + Fraction(1, 10**14))
-    assert float(verdict.lower) == pytest.approx(optimum, rel=1e-14)
+    verification = judge(claimed(entries, tmp_path), tmp_path)
+    assert verification.verified and verification.cells == (4 if method == "cells" else 0)
+    lower, upper = verification.exact_bounds
+    assert lower <= upper <= lower * (1 + Fraction(1, 10**14))
+    assert float(lower) == pytest.approx(optimum, rel=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
@@ -104,11 +109,12 @@ def test_random_problems(
 ) -> None:
     X, y = rng.normal(size=(n, d)), labels(n)
     entries = claimed(solved(X, y, alpha), tmp_path)
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified
-    assert 0 < verdict.lower <= verdict.upper <= verdict.lower * (1 + Fraction(1, 10**5))
-    assert entries["lower"] == float_below(verdict.lower)
-    assert entries["upper"] == float_above(verdict.upper)
+    verification = judge(entries, tmp_path)
+    assert verification.verified
+    lower, upper = verification.exact_bounds
+    assert 0 < lower <= upper <= lower * (1 + Fraction(1, 10**5))
+    assert entries["lower"] == float_below(lower)
+    assert entries["upper"] == float_above(upper)
     dual = np.array(entries["problems"][0]["dual"])
     plus, minus = heights(X, y, dual, alpha, rng.normal(size=(20000, d)))
     (proved,) = parse(write_proof(entries)).problems
@@ -133,9 +139,10 @@ def test_degenerate_data(tmp_path: Path, rng: np.random.Generator) -> None:
     """Equal, parallel, opposite and coplanar points, of rank 2 in three columns."""
     plane = np.array([[1, 2], [1, 2], [2, 4], [-1, -2], [0, 1], [3, 1], [-1, 1]])
     X, y = plane @ np.array([[1, 0, 1], [0, 1, 1]]), np.array([1, 1, 1, -1, 1, -1, -1])
-    verdict = judge(solved(X.astype(float), y, 0.3), tmp_path)
-    assert verdict.verified
-    assert verdict.upper <= verdict.lower * (1 + Fraction(1, 10**5))
+    verification = judge(solved(X.astype(float), y, 0.3), tmp_path)
+    assert verification.verified
+    lower, upper = verification.exact_bounds
+    assert upper <= lower * (1 + Fraction(1, 10**5))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.001, 0.5])
@@ -188,17 +195,19 @@ def test_many_points_at_acute_angles(tmp_path: Path, rng: np.random.Generator) -
     X, y = orthants(rng, 500, 20)
     neurons = [(np.ones(20), 1), (-np.ones(20), -1)]
     entries = content(X, [problem(y, neurons, rng.random(500), method="subsets")], 0.1)
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified and 0 < verdict.lower < verdict.upper
+    verification = judge(entries, tmp_path)
+    lower, upper = verification.exact_bounds
+    assert verification.verified and 0 < lower < upper
 
 
 def test_three_classes(tmp_path: Path) -> None:
     entries = claimed(three_classes(), tmp_path)
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified and verdict.classes == ("a", "b", "c")
-    assert [y.tolist() for y in verdict.y] == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
-    assert float(verdict.lower) == pytest.approx(3 * (1 + np.sqrt(2)), rel=1e-15)
-    assert verdict.upper <= verdict.lower * (1 + Fraction(1, 10**15))
+    verification = judge(entries, tmp_path)
+    assert verification.verified and verification.classes == ("a", "b", "c")
+    assert [y.tolist() for y in verification.y] == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    lower, upper = verification.exact_bounds
+    assert float(lower) == pytest.approx(3 * (1 + np.sqrt(2)), rel=1e-15)
+    assert upper <= lower * (1 + Fraction(1, 10**15))
     rejected(changed(entries, "problems.1.y", [1, -1, -1]), tmp_path, "row 0", "2 problems")
     rejected(
         {**entries, "problems": entries["problems"][:2]}, tmp_path, "problems has the length 2"
@@ -211,24 +220,26 @@ def test_three_classes_first_layer(tmp_path: Path) -> None:
     entries = three_classes() | {"train": "first", "output_weight": 1.0, "units": 1}
     for given in entries["problems"]:
         given["dual"] = [1.0] * 3
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified
-    assert float(verdict.lower) == pytest.approx(3, rel=1e-15)
-    assert float(verdict.upper) == pytest.approx(3, rel=1e-15)
+    verification = judge(entries, tmp_path)
+    assert verification.verified
+    lower, upper = verification.exact_bounds
+    assert float(lower) == pytest.approx(3, rel=1e-15)
+    assert float(upper) == pytest.approx(3, rel=1e-15)
 
 
 def test_extreme_sizes(tmp_path: Path, rng: np.random.Generator) -> None:
     entries = content([[3e-300, 4e300]], [problem([1], [([0, 1e-300], 1e-10)], [1e-200])], 1e-9)
-    verdict = judge(entries, tmp_path)
-    assert verdict.verified
-    assert verdict.lower / Fraction(0.25e-300) == pytest.approx(1)
+    verification = judge(entries, tmp_path)
+    assert verification.verified
+    lower, upper = verification.exact_bounds
+    assert lower / Fraction(0.25e-300) == pytest.approx(1)
     entries = solved(rng.normal(size=(8, 3)), labels(8), 0.3)
-    bracket = judge(entries, tmp_path)
+    before = judge(entries, tmp_path).exact_bounds
     scaled = content(1e-280 * np.array(entries["X"]), entries["problems"], 0.3)
-    verdict = judge(scaled, tmp_path)
-    assert verdict.verified
-    assert verdict.lower / bracket.lower == pytest.approx(1e280, rel=1e-12)
-    assert verdict.upper / bracket.upper == pytest.approx(1e280, rel=1e-12)
+    verification = judge(scaled, tmp_path)
+    assert verification.verified
+    for bound, bound_before in zip(verification.exact_bounds, before, strict=True):
+        assert bound / bound_before == pytest.approx(1e280, rel=1e-12)
 
 
 def test_a_wider_claim_is_fine_and_a_narrower_one_is_not(tmp_path: Path) -> None:
@@ -254,12 +265,16 @@ def test_proofs_are_written_the_same_way_each_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.name)
 def test_nothing_of_the_solvers_is_used(path: Path) -> None:
-    allowed = {"_io", "_types", "_words", "verify"}
+    """Neither a solver nor a value that is made of other packages, such as Setting."""
+    allowed = {"files", "values", "proofs"}
+    values = {"BadInput", "Dataset", "Interval", "Result"}
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0 and node.module != "tacit"
             names = [node.module]
+            if node.module == "tacit.values":
+                assert {alias.name for alias in node.names} <= values
         for name in names:
             top, *rest = name.split(".")
             assert top not in ("scipy", "importlib", "clarabel", "daqp", "jax", "sklearn")

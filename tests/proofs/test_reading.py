@@ -22,23 +22,23 @@ from proofs.proof_texts import (
     rejected,
     text,
 )
-from tacit.proofs import Verdict, exact, verify, verify_bytes, write_proof
+from tacit.proofs import Verification, exact, verify, write_proof
 
 
-def signed(body: str | bytes) -> Verdict:
-    """The verdict on this text with a digest that is right."""
+def signed(body: str | bytes) -> Verification:
+    """The verification on this text with a digest that is right."""
     rest = body if isinstance(body, bytes) else body.encode()
     digest = hashlib.sha256(rest).hexdigest()
-    return verify_bytes(b'{"sha256": "%s",\n' % digest.encode() + rest)
+    return verify(b'{"sha256": "%s",\n' % digest.encode() + rest)
 
 
 def spoiled(body: str | bytes, *words: str) -> None:
-    verdict = signed(body)
-    assert not verdict.verified and verdict.lower is None and verdict.upper is None
-    assert "\n" not in verdict.reason and len(verdict.reason) < 400
-    assert verdict.reason.isprintable()
+    verification = signed(body)
+    assert not verification.verified and verification.exact_bounds is None
+    assert "\n" not in verification.reason and len(verification.reason) < 400
+    assert verification.reason.isprintable()
     for word in words:
-        assert word in verdict.reason, verdict.reason
+        assert word in verification.reason, verification.reason
 
 
 @pytest.fixture
@@ -56,8 +56,10 @@ def test_no_such_file_a_folder_a_pipe_and_too_large(
     raw = write_proof(entries)
     path = tmp_path / "exact.json"
     path.write_bytes(raw)
-    assert verify(path, len(raw)).verified
-    refused(lambda: verify(path, len(raw) - 1), "bytes")
+    assert verify(path, most_bytes=len(raw)).verified
+    refused(lambda: verify(path, most_bytes=len(raw) - 1), "bytes")
+    assert verify(raw).verified and verify(raw.decode()).verified  # the proof itself, no file
+    refused(lambda: verify("{}"), "not a tacit proof")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,9 @@ def test_too_much_work_is_refused(
     path.write_bytes(write_proof(content(X, [given | {"method": "subsets"}])))
     assert verify(path).verified
     for most, what in ((1000, "coordinates"), (11_000, "margins"), (20_000, "angles")):
-        monkeypatch.setattr("tacit.proofs.Budget", lambda most=most: exact.Budget(most))
+        monkeypatch.setattr(
+            "tacit.proofs.verification.Budget", lambda most=most: exact.Budget(most)
+        )
         refused(lambda: verify(path), "problems[0]", what, "at most")
 
 
@@ -236,7 +240,7 @@ def places(value: Any, way: tuple = ()) -> list[tuple]:
 
 
 def test_junk_in_every_place(entries: dict[str, Any], tmp_path: Path) -> None:
-    """No entry, whatever stands in its place, leads to anything but a verdict."""
+    """No entry, whatever stands in its place, leads to anything but a verification."""
     push = {"sign": -1, "cell": "++", "z": [[0, 1.0], [1, 2.0]]}
     mine = problem([1, 1], [([3, 4], 1), ([-4, 3], -0.5)], [1, 0.5], [push])
     two = content([[3, 4], [4, 3]], [mine], 0.25)
@@ -245,6 +249,11 @@ def test_junk_in_every_place(entries: dict[str, Any], tmp_path: Path) -> None:
         for way in places(whole):
             for junk in JUNK:
                 altered = changed(whole, ".".join(map(str, way)), junk)
-                verdict = signed(text(altered))
-                assert verdict.reason == "" if verdict.verified else verdict.reason.isprintable()
-                assert verdict.lower is None or 0 < verdict.lower <= verdict.upper
+                verification = signed(text(altered))
+                assert (
+                    verification.reason == ""
+                    if verification.verified
+                    else verification.reason.isprintable()
+                )
+                bounds = verification.exact_bounds
+                assert bounds is None or 0 < bounds[0] <= bounds[1]

@@ -20,7 +20,7 @@ from tacit.sweeps.columns import CERTIFICATE, LIMIT, result_columns
 from tacit.sweeps.computation import compute
 from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.training import train
-from tacit.values import BadInput, Dataset, Setting
+from tacit.values import BadInput, Dataset, Network, Setting
 
 RECORD = ("log_loss", "train_error", "margin", "weights")
 TINY = Setting(width=4, init="gaussian:0.1", lr=0.05)
@@ -264,11 +264,11 @@ def test_the_certificate_is_that_of_the_trained_network():
         DataCall("gaussians:n=9,seed=2"), setting, 300, 1, ("certificate", "weights"), 60.0
     )
     result, data = alone(run), load(run.data.text)
-    one = certify(result.arrays["W"], result.arrays["a"], data.X, data.y, 0.2, "both")
-    expected = (one.optimality, one.margin, one.lower, one.upper, one.gap)
+    one = certify(Network(result.arrays["W"], result.arrays["a"], 0.2), data)
+    expected = (one.optimality, one.margin, *one.margin_bounds, one.shortfall)
     expected += (one.kkt.stationarity, one.kkt.feasibility, one.kkt.complementarity)
     assert [result.values[name] for name in CERTIFICATE] == list(expected)
-    assert one.optimality == "suboptimal" and 0 < one.gap < 1
+    assert one.optimality == "suboptimal" and 0 < one.shortfall < 1
 
 
 def test_where_there_is_no_certificate_it_says_why(monkeypatch):

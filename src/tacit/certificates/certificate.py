@@ -1,152 +1,271 @@
-"""Is this network the best one? The KKT certificate and the global bounds, joined to a verdict."""
+"""Is this network the best one? Its KKT residuals, and where its margin stands among all others."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from time import perf_counter
+from typing import Any, Literal
 
 import numpy as np
 
 from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_two_layer import two_layer_kkt
-from tacit.certificates.optima import Progress, Train, inverse
-from tacit.numerics.convex_program import bracket, optimum
+from tacit.certificates.optima import Progress, reciprocal
+from tacit.numerics.convex_program import bracket, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
 from tacit.numerics.neurons import Neurons
-from tacit.values import BadInput
-
-Optimality = Literal["certified", "suboptimal", "bounded", "infeasible"]
+from tacit.values import BadInput, Dataset, Interval, Network, Result, Status
+from tacit.values.jsonable import plain
+from tacit.values.text import printable
 
 SMALLEST_TOLERANCE = 1e-12
 """The margin of the weights is computed without a bound of its rounding error, which is smaller."""
 TOLERANCE = 1e-6
-"""Residuals, shortfalls of the margin and sines of angles to a kink up to this count as none."""
+"""Residuals, shortfalls of the margin and sines of angles to an activation hyperplane up to this
+count as none."""
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """What given weights are: the KKT residuals, and where the margin stands among all networks."""
+class Optimality(Status):
+    """What is known of a margin beside those of all networks."""
+
+    CERTIFIED = "certified", "the margin is the widest of all networks, up to the tolerance"
+    SUBOPTIMAL = "suboptimal", "a network with a wider margin exists"
+    BOUNDED = "bounded", "whether a network with a wider margin exists was not decided"
+    INFEASIBLE = "infeasible", "no network fits the labels"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Result):
+    """What `tacit.certify` returns: what given weights are.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> data = tacit.load("lyu2021_left:alpha=0.5")
+    >>> linear = tacit.Network([[1, 0], [-1, 0]], [1, -1], alpha=0.5)
+    >>> certificate = tacit.certify(linear, data)
+    >>> certificate.is_kkt, certificate.margin, str(certificate.optimality)
+    (True, 0.375, 'certified')
+    """
 
     kkt: KKT
-    tolerance: float
-    lower: float
-    upper: float
-    """The widest margin any network of the kind can have is between these; 0 and 0: there is none
-    that fits the labels."""
+    margin_bounds: Interval
+    """The widest margin that any network of the kind can have is between these; 0 and 0 when none
+    fits the labels."""
     optimality: Optimality
-    """certified: the margin is the widest, up to the tolerance; suboptimal: a network with a wider
-    margin exists; bounded: neither was proved; infeasible: no network fits the labels."""
+    tolerance: float
+    seconds: float
+    name: str = "network"
 
     @property
     def margin(self) -> float:
+        """q_min/‖θ‖², or q_min/‖W‖ with the output layer fixed, of these weights."""
         return self.kkt.margin
 
     @property
     def is_kkt(self) -> bool:
+        """Whether the weights are a KKT point, up to the tolerance."""
         return self.kkt.holds(self.tolerance)
 
     @property
-    def gap(self) -> float:
-        """By what share the margin may be, or is, below the widest."""
-        return 1 - max(self.margin, 0.0) / self.upper if self.upper > 0 else 0.0
+    def shortfall(self) -> float:
+        """The share of the widest margin that these weights lack, or may lack."""
+        widest = self.margin_bounds.upper
+        return 1 - max(self.margin, 0.0) / widest if widest > 0 else 0.0
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """What the weights are, in one sentence."""
         if self.kkt.feasibility > 0:
             return "Not a KKT point: it does not give every training point its label."
         if not self.is_kkt:
             residual = max(self.kkt.stationarity, self.kkt.complementarity)
-            return f"Not a KKT point: the residual is {residual:.1e}; {self._wider}."
-        if self.optimality == "certified":
-            return f"A KKT point and the global optimum (at most {self.gap:.1e} short of it)."
-        if self.optimality == "suboptimal":
-            return f"A KKT point, not the global optimum: {self._wider}."
-        return f"A KKT point; whether it is the global optimum is open: {self._wider}."
+            return f"Not a KKT point: the residual is {residual:.1e}; {self._widest}."
+        if self.optimality == Optimality.CERTIFIED:
+            return f"A KKT point and the global optimum (at most {self.shortfall:.1e} short of it)."
+        if self.optimality == Optimality.SUBOPTIMAL:
+            return f"A KKT point, not the global optimum: {self._widest}."
+        return f"A KKT point; whether it is the global optimum is open: {self._widest}."
 
     @property
-    def _wider(self) -> str:
-        if self.upper - self.lower <= self.tolerance * self.upper:
-            widest = f"the widest margin of all is {self.lower:.6g}"
-        else:
-            widest = f"the widest margin of all is between {self.lower:.6g} and {self.upper:.6g}"
-        return f"{widest}, this one is {self.margin:.6g}"
+    def _widest(self) -> str:
+        lower, upper = self.margin_bounds
+        widest = f"between {lower:.6g} and {upper:.6g}"
+        if upper - lower <= self.tolerance * upper:
+            widest = f"{lower:.6g}"
+        return f"the widest margin of all is {widest}, this one is {self.margin:.6g}"
+
+    @property
+    def details(self) -> list[str]:
+        """The numbers behind the verdict, a line each."""
+        kkt, (lower, upper) = self.kkt, self.margin_bounds
+        return [
+            f"stationarity {kkt.stationarity:.2e}, complementarity {kkt.complementarity:.2e}, "
+            f"feasibility {kkt.feasibility:.2e}; margin {self.margin:.10g}",
+            kkt.subdifferential,
+            f"widest margin of all networks in [{lower:.10g}, {upper:.10g}]: {self.optimality}",
+        ]
+
+    def _lines(self) -> list[str]:
+        return [f"{printable(self.name)}: {self.verdict}", *self.details]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit certify --json` for one network."""
+        kkt = self.kkt
+        return plain(
+            {
+                "name": self.name,
+                "kkt": {
+                    "stationarity": kkt.stationarity,
+                    "feasibility": kkt.feasibility,
+                    "complementarity": kkt.complementarity,
+                    "holds": self.is_kkt,
+                    "tolerance": self.tolerance,
+                    "subdifferential": kkt.subdifferential,
+                    "boundary": kkt.boundary,
+                    "balance": kkt.balance,
+                    "multipliers": kkt.multipliers,
+                },
+                "margin": self.margin,
+                "optimality": str(self.optimality),
+                "lower": self.margin_bounds.lower,
+                "upper": self.margin_bounds.upper,
+                "gap": self.shortfall,
+                "verdict": self.verdict,
+                "seconds": self.seconds,
+            }
+        )
+
+
+def worst_of(certificates: Sequence[Certificate]) -> int:
+    """The number of the certificate that says the least for its network.
+
+    A network that is no KKT point comes before those that are, the one with the largest residual
+    first; among KKT points, the one that may be furthest below the widest margin.
+    """
+
+    def badness(k: int) -> tuple[bool, float, float]:
+        one = certificates[k]
+        return not one.is_kkt, 0.0 if one.is_kkt else one.kkt.residual, one.shortfall
+
+    return max(range(len(certificates)), key=badness)
+
+
+def certificates_to_dict(certificates: Sequence[Certificate]) -> dict[str, Any]:
+    """The JSON of `tacit certify --json`: the worst network, and all of them if there are several.
+
+    Parameters
+    ----------
+    certificates : sequence of Certificate
+        At least one.
+
+    Returns
+    -------
+    dict
+    """
+    entries = [one.to_dict() for one in certificates]
+    seconds = sum(entry.pop("seconds") for entry in entries)
+    several = {"networks": entries} if len(entries) > 1 else {}
+    return entries[worst_of(certificates)] | {"seconds": seconds} | several
 
 
 def certify(
-    W: np.ndarray,
-    a: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float = 0.0,
-    train: Train = "both",
+    network: Network,
+    data: Dataset,
+    *,
+    train: Literal["both", "first"] = "both",
     tolerance: float = TOLERANCE,
-    progress: Progress | None = None,
     seconds: float = math.inf,
+    progress: Progress | None = None,
 ) -> Certificate:
-    """The certificate of the two-layer network f(x) = Σ a_k φ(w_k·x) on data with labels ±1."""
+    """Say what given weights are: a KKT point? The global optimum? What do they lack?
+
+    Parameters
+    ----------
+    network : Network
+        The weights, whatever made them, with the slope of their activation.
+    data : Dataset
+        Points of two classes.
+    train : {"both", "first"}, default "both"
+        The layers that count as trained; with "first" the output layer is fixed.
+    tolerance : float, default 1e-6
+        Residuals, shortfalls of the margin, and sines of the angles between a neuron's activation
+        hyperplane and a point on it, up to this, count as none.
+    seconds : float, default inf
+        Stop looking for better networks after about that long.
+    progress : callable, optional
+        Called with the bounds of the objective while better networks are looked for.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import tacit
+    >>> data = tacit.load("xor")
+    >>> print(tacit.certify(tacit.optimum(data).network, data).optimality)
+    certified
+    """
     if not SMALLEST_TOLERANCE <= tolerance < 1:
+        raise BadInput(f"`tolerance={tolerance}` must be at least {SMALLEST_TOLERANCE} and below 1")
+    if not data.binary:
         raise BadInput(
-            f"the tolerance {tolerance} must be at least {SMALLEST_TOLERANCE} and below 1"
+            f"{data.name} has {len(data.classes)} classes and a network tells two apart; choose "
+            f"two, say `labels='{','.join(data.classes[:2])}'`, or one of `data.one_vs_rest(k)`"
         )
-    kkt = two_layer_kkt(W, a, X, y, alpha, train, boundary=tolerance)
-    W, a, X = (np.asarray(array, dtype=float) for array in (W, a, X))
-    y = np.asarray(y)
+    if network.d != data.d:
+        raise BadInput(f"W has shape {network.W.shape}; the data needs (m, {data.d})")
+    started = perf_counter()
+    kkt = two_layer_kkt(
+        network.W, network.a, data.X, data.y, network.alpha, train, boundary=tolerance
+    )
     if train == "both":
-        lower, upper = _both(W, a, X, y, alpha, kkt, tolerance, progress, seconds)
+        bounds = _with_both_layers(network, data, kkt, tolerance, progress, seconds)
     else:
-        lower, upper = _first(a, X, y, alpha, progress, seconds)
-    lower = max(lower, kkt.margin)
-    optimality: Optimality = "infeasible" if upper == 0 else "bounded"
+        bounds = _with_fixed_output(network, data, progress, seconds)
+    lower, upper = max(bounds.lower, kkt.margin), bounds.upper
+    optimality = Optimality.INFEASIBLE if upper == 0 else Optimality.BOUNDED
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
-        optimality = "certified"
+        optimality = Optimality.CERTIFIED
     elif kkt.margin < (1 - tolerance) * lower:
-        optimality = "suboptimal"
-    return Certificate(kkt, tolerance, lower, upper, optimality)
+        optimality = Optimality.SUBOPTIMAL
+    took = perf_counter() - started
+    return Certificate(kkt, Interval(lower, upper), optimality, tolerance, took)
 
 
-def _both(
-    W: np.ndarray,
-    a: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
+def _with_both_layers(
+    network: Network,
+    data: Dataset,
     kkt: KKT,
     tolerance: float,
     progress: Progress | None,
     seconds: float,
-) -> tuple[float, float]:
+) -> Interval:
     """Bounds of the widest margin; the weights' own λ is tried first (wang2022 Thm. 3)."""
     if kkt.holds(tolerance):
-        live = (a != 0) & W.any(axis=1)
-        with np.errstate(all="ignore"):
-            V = (W[live] / np.abs(W).max()) * (np.abs(a[live]) / np.abs(a).max())[:, None]
-        net = Neurons(V, np.sign(a[live]).astype(int))
-        own = bracket(X, y, alpha, net, kkt.multipliers)
+        own = bracket(data.X, data.y, network.alpha, Neurons.of(network), kkt.multipliers)
         if own.gap <= tolerance:
-            return inverse(2 * own.upper), inverse(2 * own.lower)
-    best = optimum(X, y, alpha, progress=progress, seconds=seconds)
-    return inverse(2 * best.upper), inverse(2 * best.lower)
+            return Interval(reciprocal(2 * own.upper), reciprocal(2 * own.lower))
+    best = convex_optimum(data.X, data.y, network.alpha, progress=progress, seconds=seconds)
+    return Interval(reciprocal(2 * best.upper), reciprocal(2 * best.lower))
 
 
-def _first(
-    a: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
-    progress: Progress | None,
-    seconds: float,
-) -> tuple[float, float]:
+def _with_fixed_output(
+    network: Network, data: Dataset, progress: Progress | None, seconds: float
+) -> Interval:
     """The same for a fixed output layer; when it is not ±v, half of each, only some of it is known.
 
     More units can only widen the margin, so the larger of the two numbers of units bounds it from
     above, and the largest |a_k| does.
     """
+    a = network.a
     counts = int((a > 0).sum()), int((a < 0).sum())
     v = float(np.abs(a).max())
     if not v > 0:
-        return 0.0, math.inf
-    best = fixed_optimum(X, y, alpha, max(counts), v, progress, seconds)
+        return Interval(0.0, math.inf)
+    best = fixed_optimum(data.X, data.y, network.alpha, max(counts), v, progress, seconds)
     even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
-    return (inverse(best.upper) if even else 0.0), inverse(best.lower)
+    return Interval(reciprocal(best.upper) if even else 0.0, reciprocal(best.lower))

@@ -50,10 +50,14 @@ class KKT:
     balance: float = float("nan")
     """Both layers trained: max | |a_k| − ‖w_k‖ | / ‖θ‖, 0 at KKT points (lyu2021 Lemma B.9)."""
 
+    @property
+    def residual(self) -> float:
+        """The largest of the three residuals."""
+        return max(self.stationarity, self.complementarity, self.feasibility)
+
     def holds(self, tolerance: float) -> bool:
         """All q_i > 0, and both residuals are at most `tolerance`."""
-        residual = max(self.stationarity, self.complementarity)
-        return self.feasibility == 0 and residual <= tolerance
+        return self.feasibility == 0 and self.residual <= tolerance
 
 
 def infeasibility(q: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""The best network for a data set: the convex program, one problem per class."""
+"""The network with the widest margin on a data set: one convex program for each class."""
 
 from __future__ import annotations
 
@@ -6,166 +6,325 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from tacit.numerics.convex_program import TOLERANCE, Optimum
-from tacit.numerics.convex_program import optimum as solve
-from tacit.numerics.fixed_output import FixedOptimum, fixed_optimum
-from tacit.values import BadInput, Dataset
+from tacit.models import model_text
+from tacit.numerics.convex_program import TOLERANCE, OptimumStatus, convex_optimum
+from tacit.numerics.fixed_output import fixed_optimum
+from tacit.proofs import Verification
+from tacit.values import BadInput, Dataset, Interval, Network, Result, Setting
+from tacit.values.jsonable import plain
+from tacit.values.text import count, printable
 
-Train = Literal["both", "first"]
 Progress = Callable[[float, float], None]
+"""Called with the lower and upper bound of the objective after every round."""
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """One binary problem: its best network lies in [lower, upper], `W` and `a` reach `upper`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassOptimum:
+    """The optimum of one binary problem: two classes, or one class against the rest."""
 
     y: np.ndarray
-    status: str
-    """certified, bounded, or infeasible."""
-    lower: float
-    upper: float
-    W: np.ndarray
-    a: np.ndarray
-    """The network f(x) = Σ a_k φ(w_k·x), scaled so that min y_i f(x_i) = 1."""
+    """The labels ±1 of this problem."""
+    status: OptimumStatus
+    objective_bounds: Interval
+    """Bounds of min Σ|a_k|‖w_k‖, or of min ‖W‖ with a fixed output layer."""
+    network: Network
+    """A network that reaches the upper bound, scaled so that its smallest margin y_i f(x_i) is 1.
+    Without neurons where none was found."""
     dual: np.ndarray
-    """λ ≥ 0 that proves `lower`, or that there is no network."""
+    """λ ≥ 0 that proves the lower bound, or that no network fits."""
     cells: int | None
-    """Cells that were enumerated for the proof; None: it needed none."""
+    """The number of cells that were enumerated for the proof; None where it needed none."""
     exact: dict[int, Fraction] | None
-    """For `infeasible`: λ in fractions, by row."""
+    """Where no network fits: λ in fractions, by row."""
+
+    def __repr__(self) -> str:
+        lower, upper = self.objective_bounds
+        neurons = count(self.network.width, "neuron")
+        return f"ClassOptimum: {self.status}, objective in [{lower:.6g}, {upper:.6g}], {neurons}"
 
 
-@dataclass(frozen=True, eq=False)
-class Best:
-    """The optimum over all networks of the kind, for every class against the rest."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Result):
+    """What `tacit.optimum` returns: bounds of the widest margin, and a network that has it.
+
+    For data of K classes there is one network for each class against the rest; objectives add up
+    over the classes (norms of first layers add up as lengths do).
+
+    Examples
+    --------
+    >>> import tacit
+    >>> best = tacit.optimum(tacit.load("xor"))
+    >>> best.network.margins(best.data.X, best.data.y).min().round(9)
+    np.float64(1.0)
+    >>> best.to_dict()["status"]
+    'certified'
+    """
 
     data: Dataset
-    alpha: float
-    train: Train
-    units: int | None
-    """With a fixed output layer: units of each sign …"""
-    output_weight: float | None
-    """… and its weights' size."""
+    setting: Setting
     signs: tuple[int, ...]
-    """Signs of output weights that were allowed."""
-    problems: tuple[Problem, ...]
+    """The signs of output weights that were allowed."""
+    per_class: tuple[ClassOptimum, ...]
+    """One problem for two classes, else one for each class against the rest."""
+    seconds: float
+    proof: Verification | None = None
+    """What the file of a proof, where one was written, was verified to prove."""
 
     @property
-    def status(self) -> str:
-        """infeasible if one class is; certified if the whole has a gap below the tolerance."""
-        if any(problem.status == "infeasible" for problem in self.problems):
-            return "infeasible"
-        return "certified" if self.gap <= TOLERANCE else "bounded"
+    def status(self) -> OptimumStatus:
+        """`infeasible` if one class is, `certified` if the gap of all together is closed."""
+        if any(part.status == OptimumStatus.INFEASIBLE for part in self.per_class):
+            return OptimumStatus.INFEASIBLE
+        return OptimumStatus.CERTIFIED if self.gap <= TOLERANCE else OptimumStatus.BOUNDED
 
     @property
-    def lower(self) -> float:
-        return self._total([problem.lower for problem in self.problems])
+    def sentence(self) -> str:
+        """The status in one sentence."""
+        if self.status == OptimumStatus.BOUNDED and math.isinf(self.objective_bounds.upper):
+            return "no network that fits was found; whether there is one is open"
+        return self.status.sentence
 
     @property
-    def upper(self) -> float:
-        return self._total([problem.upper for problem in self.problems])
-
-    def _total(self, values: Sequence[float]) -> float:
-        """min Σ|a_k|‖w_k‖ adds up over the classes; min ‖W‖ as lengths do."""
-        return math.fsum(values) if self.train == "both" else math.hypot(*values)
+    def objective_bounds(self) -> Interval:
+        """The bounds of the classes' objectives together."""
+        total = math.fsum if self.setting.train == "both" else _length
+        lower, upper = zip(*(part.objective_bounds for part in self.per_class), strict=True)
+        return Interval(total(lower), total(upper))
 
     @property
     def gap(self) -> float:
-        if not (math.isfinite(self.upper) and self.upper > 0):
-            return 1.0
-        return (self.upper - self.lower) / self.upper
+        """(upper − lower)/upper of the objective."""
+        return self.objective_bounds.gap
 
     @property
-    def margin(self) -> tuple[float, float]:
-        """Bounds of the widest normalised margin q_min/‖θ‖^L; 0 when no network fits."""
-        factor = 2.0 if self.train == "both" else 1.0
-        return inverse(factor * self.upper), inverse(factor * self.lower)
+    def margin_bounds(self) -> Interval:
+        """Bounds of the widest normalised margin q_min/‖θ‖^L; 0 and 0 when no network fits."""
+        factor = 2.0 if self.setting.train == "both" else 1.0
+        lower, upper = self.objective_bounds
+        return Interval(reciprocal(factor * upper), reciprocal(factor * lower))
+
+    @property
+    def margin(self) -> float:
+        """The widest normalised margin that is known to be reached."""
+        return self.margin_bounds.lower
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The best network of each class against the rest, or the one of two classes."""
+        return tuple(part.network for part in self.per_class)
+
+    @property
+    def network(self) -> Network:
+        """The best network for two classes."""
+        if len(self.per_class) > 1:
+            raise BadInput(
+                f"{self.data.name} has {len(self.per_class)} classes with a network each; "
+                "`networks` has all of them"
+            )
+        return self.per_class[0].network
+
+    @property
+    def units(self) -> int | None:
+        """The number of units of each sign of a fixed output layer."""
+        return self.setting.width // 2 if self.setting.train == "first" else None
+
+    @property
+    def output_weight(self) -> float | None:
+        """v of an output layer that is fixed at ±v."""
+        return self.setting.output_weight if self.setting.train == "first" else None
+
+    @property
+    def class_names(self) -> list[str]:
+        """What each problem is, in words that a terminal can show; "" for two classes."""
+        return [f"{printable(name)} against the rest" for name in self.data.classes] or [""]
+
+    @property
+    def networks_in_words(self) -> str:
+        """Which networks were compared."""
+        alpha, v = self.setting.alpha, self.setting.output_weight
+        kind = "ReLU" if alpha == 0 else f"Leaky ReLU (α = {alpha:g})"
+        if self.units is None:
+            sign = {1: "positive", -1: "negative"}[self.signs[0]]
+            only = f", {sign} output weights only" if len(self.signs) == 1 else ""
+            return f"{kind} networks of every width, both layers free{only}"
+        return (
+            f"{kind} networks with {count(self.units, 'unit')} of output weight +{v:g} and as many "
+            f"of −{v:g}, first layer free"
+        )
+
+    @property
+    def bounds_in_words(self) -> list[str]:
+        """The bounds of the objective and of the margin, a line each."""
+        both = self.setting.train == "both"
+        formula, power = ("Σ|a|‖w‖", "‖θ‖²") if both else ("‖W‖", "‖W‖")
+        lower, upper = self.objective_bounds
+        narrow, wide = self.margin_bounds
+        return [
+            f"objective min {formula} in [{lower:.10g}, {upper:.10g}]",
+            f"widest margin q_min/{power} in [{narrow:.10g}, {wide:.10g}], gap {self.gap:.1e}",
+        ]
+
+    def _lines(self) -> list[str]:
+        lines = [
+            f"Optimum on {printable(self.data.name)}: {self.status}, {self.sentence}",
+            self.networks_in_words,
+        ]
+        if self.status == OptimumStatus.INFEASIBLE:
+            return lines
+        neurons = sum(network.width for network in self.networks)
+        return [*lines, *self.bounds_in_words, count(neurons, "neuron")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit optimum --json`."""
+        names = self.data.classes
+        one = len(self.per_class) == 1
+        neurons = [
+            {"w": w, "a": a} | ({"class": names[k]} if names else {})
+            for k, network in enumerate(self.networks)
+            for w, a in zip(network.W.tolist(), network.a.tolist(), strict=True)
+        ]
+        duals = [part.dual.tolist() for part in self.per_class]
+        cells = [part.cells for part in self.per_class]
+        fits = self.status != OptimumStatus.INFEASIBLE
+        return plain(
+            {
+                "name": self.data.name,
+                "n": self.data.n,
+                "d": self.data.d,
+                "classes": list(names) or None,
+                "alpha": self.setting.alpha,
+                "train": self.setting.train,
+                "units": self.units,
+                "output_weight": self.output_weight,
+                "signs": list(self.signs),
+                "status": str(self.status),
+                "objective": self.objective_bounds.upper,
+                "lower": self.objective_bounds.lower,
+                "upper": self.objective_bounds.upper,
+                "gap": self.gap if fits else None,
+                "margin": self.margin if fits else None,
+                "margin_upper": self.margin_bounds.upper if fits else None,
+                "neurons": neurons,
+                "dual": duals[0] if one else duals,
+                "patterns": cells[0] if one else cells,
+                "proof": None if self.proof is None else self.proof.to_dict(),
+                "seconds": self.seconds,
+            }
+        )
 
 
-def inverse(value: float) -> float:
+def _length(values: Sequence[float]) -> float:
+    return math.hypot(*values)
+
+
+def reciprocal(value: float) -> float:
     """1/value, and inf for 0."""
     return 1 / value if value > 0 else math.inf
 
 
 def optimum(
     data: Dataset,
-    alpha: float = 0.0,
-    train: Train = "both",
-    width: int = 100,
-    output_weight: float = 1.0,
+    setting: Setting | None = None,
+    *,
     signs: Sequence[int] = (1, -1),
-    progress: Progress | None = None,
     seconds: float = math.inf,
-) -> Best:
-    """The network with the widest margin, with a lower and an upper bound of the optimum.
+    progress: Progress | None = None,
+) -> Optimum:
+    """Find the network with the widest margin, with proved bounds; nothing is trained.
 
-    With both layers trained, networks of every width are allowed and `width` plays no part; with
-    the first layer only, `width` units of output weight ±`output_weight`, half of each sign.
-    `signs` are the signs of output weights that are allowed (both layers only). After about
-    `seconds` (for each class) what has been proved is returned.
+    With both layers trained, networks of every width compete and the width of the setting plays no
+    part; with the first layer only, those with `width` units of output weight ±`output_weight`,
+    half of each sign.
+
+    Parameters
+    ----------
+    data : Dataset
+        Points and labels; more than two classes are taken one against the rest.
+    setting : Setting, optional
+        Its `activation`, `train`, and with `train="first"` its `width` and `output_weight` count;
+        ReLU with both layers trained by default.
+    signs : sequence of int, default (1, -1)
+        The signs of output weights that are allowed (only with both layers trained).
+    seconds : float, default inf
+        For each class, stop after about that long; what has been proved by then is returned.
+    progress : callable, optional
+        Called with the lower and upper bound of the objective after every round.
+
+    Returns
+    -------
+    Optimum
+
+    Examples
+    --------
+    >>> import tacit
+    >>> data = tacit.load("lyu2021_left:alpha=0.5")
+    >>> round(tacit.optimum(data, tacit.Setting(activation="leaky:0.5")).margin, 9)
+    0.375
     """
-    if not 0 <= alpha < 1:
-        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
-    if train == "first":
-        _check_fixed(width, output_weight, signs)
-    labels = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
-    problems = []
-    for one in labels:
-        if train == "both":
-            best = solve(one.X, one.y, alpha, signs, progress=progress, seconds=seconds)
-            problems.append(_both(one.y, best))
-        else:
-            found = fixed_optimum(one.X, one.y, alpha, width // 2, output_weight, progress, seconds)
-            problems.append(_first(one.y, found))
-    fixed = train == "first"
-    return Best(
-        data,
-        alpha,
-        train,
-        width // 2 if fixed else None,
-        output_weight if fixed else None,
-        tuple(signs),
-        tuple(problems),
-    )
+    setting = Setting() if setting is None else setting
+    if not setting.two_layer:
+        raise BadInput(
+            f"the optimum is that of two_layer networks, not of {model_text(setting.model)}"
+        )
+    if setting.train == "first":
+        _check_fixed(setting, signs)
+    started = perf_counter()
+    parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
+    solve = _both_layers if setting.train == "both" else _first_layer
+    per_class = tuple(solve(part, setting, signs, progress, seconds) for part in parts)
+    return Optimum(data, setting, tuple(signs), per_class, perf_counter() - started)
 
 
-def _check_fixed(width: int, output_weight: float, signs: Sequence[int]) -> None:
-    if width < 2 or width % 2:
-        raise BadInput(f"--width {width} must be even: half of the units have weight +v, half −v")
-    if not (output_weight > 0 and math.isfinite(output_weight)):
-        raise BadInput(f"--output-weight {output_weight} must be a positive number")
+def _check_fixed(setting: Setting, signs: Sequence[int]) -> None:
+    if setting.width % 2:
+        raise BadInput(
+            f"`width={setting.width}` must be even: half of the units have weight +v, half −v"
+        )
     if len(signs) == 1:
-        raise BadInput("--signs is for networks with both layers trained; leave it out")
+        raise BadInput("`signs` is for networks with both layers trained; leave it out")
 
 
-def _both(y: np.ndarray, found: Optimum) -> Problem:
-    lengths = np.sqrt([math.hypot(*v) for v in found.net.V.tolist()])  # balanced: ‖w_k‖ = |a_k|
-    return Problem(
-        y,
-        found.status,
-        found.lower,
-        found.upper,
-        found.net.V / lengths[:, None],
-        lengths * found.net.sign,
-        found.dual,
-        found.cells,
-        found.proof,
+def _both_layers(
+    data: Dataset,
+    setting: Setting,
+    signs: Sequence[int],
+    progress: Progress | None,
+    seconds: float,
+) -> ClassOptimum:
+    solution = convex_optimum(
+        data.X, data.y, setting.alpha, signs, progress=progress, seconds=seconds
+    )
+    return ClassOptimum(
+        data.y,
+        solution.status,
+        Interval(solution.lower, solution.upper),
+        solution.neurons.balanced(setting.alpha),
+        solution.dual,
+        solution.cells,
+        solution.proof,
     )
 
 
-def _first(y: np.ndarray, found: FixedOptimum) -> Problem:
-    return Problem(
-        y,
-        found.status,
-        found.lower,
-        found.upper,
-        found.W,
-        found.a,
-        found.relaxed.dual,
-        found.relaxed.cells,
-        found.relaxed.proof,
+def _first_layer(
+    data: Dataset,
+    setting: Setting,
+    signs: Sequence[int],
+    progress: Progress | None,
+    seconds: float,
+) -> ClassOptimum:
+    alpha, v = setting.alpha, setting.output_weight
+    solution = fixed_optimum(data.X, data.y, alpha, setting.width // 2, v, progress, seconds)
+    return ClassOptimum(
+        data.y,
+        solution.status,
+        Interval(solution.lower, solution.upper),
+        Network(solution.W, solution.a, alpha),
+        solution.relaxed.dual,
+        solution.relaxed.cells,
+        solution.relaxed.proof,
     )

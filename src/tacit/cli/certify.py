@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
-from tacit.values import BadInput
+from tacit.values import BadInput, Dataset, Network, Setting
 
 if TYPE_CHECKING:
-    from tacit.certificates.weights import Network
+    from tacit.certificates import Certificate
+
+
+class Named(NamedTuple):
+    """A network with what it is called, its data and the layers that were trained."""
+
+    name: str
+    network: Network
+    data: Dataset
+    train: Literal["both", "first"]
 
 
 @app.command
@@ -28,7 +37,7 @@ def certify(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """What given weights are: a KKT point? The global optimum? By how much not?
+    """What given weights are: a KKT point? The global optimum? What do they lack?
 
     Exit code 1 when they are no KKT point of the max-margin problem.
 
@@ -40,9 +49,9 @@ def certify(
     data
         With a .npz file: the data, a file or generator call.
     activation
-        With a .npz file: `relu` (unless told otherwise), or `leaky:A`.
+        With a .npz file: `relu` or `leaky:A`; by default what the file says, else `relu`.
     train
-        With a .npz file: the layers that were trained, both unless told otherwise.
+        With a .npz file: the layers that were trained; both by default.
     tolerance
         Residuals, shortfalls of the margin, and sines of the angles between a neuron's boundary and
         a point on it, up to this, count as none.
@@ -64,43 +73,85 @@ def certify(
             raise BadInput(f"{weights}: there is no such run folder or .npz file")
         if data is None:
             raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
-        from tacit.certificates.weights import networks_in_file
+        alpha = None if activation is None else Setting(activation=activation).alpha
+        points = options.load(data)
+        networks = [Named(weights.name, Network.load(weights, alpha), points, train or "both")]
 
-        networks = networks_in_file(
-            weights, options.load(data), activation or "relu", train or "both"
-        )
+    from tacit.certificates import certificates_to_dict
+    from tacit.certificates import certify as certify_network
+    from tacit.cli.optimum import bounds_progress
 
-    from tacit.certificates import certify as judge
-    from tacit.cli import printing as show
-
-    start = perf_counter()
-    found = []
-    with show.bounds_progress(hidden=json) as progress:
-        for one in networks:
-            found.append(judge(*one.arrays, one.alpha, one.train, tolerance, progress, seconds))
-    seconds = perf_counter() - start
-    names = [one.name for one in networks]
+    certificates = []
+    with bounds_progress(hidden=json) as progress:
+        for name, network, points, layers in networks:
+            certificate = certify_network(
+                network,
+                points,
+                train=layers,
+                tolerance=tolerance,
+                seconds=seconds,
+                progress=progress,
+            )
+            certificates.append(replace(certificate, name=name))
     if json:
-        print_json(show.certificates_as_json(names, found, seconds))
+        print_json(certificates_to_dict(certificates))
     else:
-        show.certificates(networks[0].data, names, found, seconds)
-    return int(not all(one.is_kkt for one in found))
+        _print_certificates(networks[0].data, certificates)
+    return int(not all(certificate.is_kkt for certificate in certificates))
 
 
-def _in_folder(path: Path) -> list[Network]:
-    from tacit.certificates.weights import networks_of_run
+def _in_folder(path: Path) -> list[Named]:
+    """The networks of a training run, or the limits of the flow (the last moment without one)."""
+    if (path / "limit.json").exists():
+        from tacit.flow.limit_folder import load as load_limits
 
-    if not (path / "limit.json").exists():
-        from tacit.training import load
+        limits = load_limits(path)
+        named = _named(limits.setting, limits.data, limits.networks, limits.members)
+        return [
+            one._replace(name=f"{one.name}, {what}")
+            for one, what in zip(named, limits.descriptions, strict=True)
+        ]
+    from tacit.training import Run
 
-        run = load(path)
-        return networks_of_run(run.setting, run.data, run.params, run.members)
-    from tacit.flow.limit_folder import load as load_limits
+    run = Run.load(path)
+    if not run.setting.two_layer:
+        model = run.setting.to_dict()["model"]
+        raise BadInput(
+            f"certify speaks of two_layer networks; this run trained {model} "
+            "(tacit.certificates.homogeneous_kkt takes any homogeneous function)"
+        )
+    return _named(run.setting, run.data, run.networks, run.members)
 
-    found = load_limits(path)
-    weights = {name: [getattr(one, name) for one in found.networks] for name in ("W", "a")}
-    networks = networks_of_run(found.setting, found.data, weights, found.members)
+
+def _named(
+    setting: Setting,
+    data: Dataset,
+    networks: Sequence[Network],
+    members: Sequence[tuple[int, int | None]],
+) -> list[Named]:
+    """The members of a run, each a seed and perhaps a class, with their names and labels."""
     return [
-        replace(one, name=f"{one.name}, {what}")
-        for one, what in zip(networks, found.descriptions, strict=True)
+        Named(
+            f"seed {seed}" if k is None else f"{data.classes[k]} against the rest, seed {seed}",
+            network,
+            data if k is None else data.one_vs_rest(k),
+            setting.train,
+        )
+        for (seed, k), network in zip(members, networks, strict=True)
     ]
+
+
+def _print_certificates(data: Dataset, certificates: list[Certificate]) -> None:
+    """A verdict for each network, with its numbers."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, title
+    from tacit.values.text import printable
+
+    screen = console()
+    screen.print(title(data))
+    for one in certificates:
+        screen.print(f"[bold]{escape(printable(one.name))}[/]: {one.verdict}")
+        for line in one.details:
+            screen.print(f"  {escape(line)}")
+    screen.print(f"{sum(one.seconds for one in certificates):.2f} s")

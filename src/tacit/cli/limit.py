@@ -204,9 +204,10 @@ def _print_end(screen: Console, one: Limit) -> None:
         return
     _print_groups(screen, one.groups, one.data.n)
     power = "‖θ‖²" if one.setting.train == "both" else "‖W‖"
+    lower, upper = best.margin_bounds
     screen.print(
         f"margin q_min/{power} {kkt.margin:.10g}, "
-        f"the widest of all networks is in [{best.lower:.10g}, {best.upper:.10g}]"
+        f"the widest of all networks is in [{lower:.10g}, {upper:.10g}]"
     )
     screen.print(best.verdict)
     screen.print(

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
-from tacit.values import BadInput
+from tacit.values import BadInput, Setting
+from tacit.values.text import count
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.certificates import ClassOptimum, Optimum
+
+MOST_NEURONS = 12
+"""Neurons shown, the largest first."""
+MOST_COORDINATES = 6
+"""Coordinates of a neuron that are shown."""
 SIGNS = {"both": (1, -1), "positive": (1,), "negative": (-1,)}
 
 
@@ -59,14 +73,18 @@ def optimum(
         One JSON object on standard output.
     """
     from tacit.files import check_writable, write_file
-    from tacit.models.activation import parse_activation
 
-    alpha = parse_activation(activation).alpha
     for name, value in (("--width", width), ("--output-weight", output_weight)):
         if train == "both" and value is not None:
             raise BadInput(
                 f"{name} plays no part when both layers are free; it needs --train first"
             )
+    setting = Setting(
+        activation=activation,
+        train=train,
+        width=width,
+        output_weight=1.0 if output_weight is None else output_weight,
+    )
     need_seconds(seconds)
     if proof is not None:
         check_writable(proof, force, folder=False)
@@ -75,36 +93,101 @@ def optimum(
         if signs != "both":
             raise BadInput("--proof is for networks with both signs; leave --signs out")
 
-    from tacit.certificates import optimum as solve
-    from tacit.cli import printing as show
+    from tacit.certificates import optimum as find_optimum
+    from tacit.certificates import proof_of
 
     points = options.load(data)
-    start = perf_counter()
-    with show.bounds_progress(hidden=json) as progress:
-        best = solve(
-            points,
-            alpha,
-            train,
-            100 if width is None else width,
-            1.0 if output_weight is None else output_weight,
-            SIGNS[signs],
-            progress,
-            seconds,
-        )
-    seconds = perf_counter() - start
-    proved, failure = None, None
+    with bounds_progress(hidden=json) as progress:
+        best = find_optimum(points, setting, signs=SIGNS[signs], seconds=seconds, progress=progress)
+    failure = None
     if proof is not None:
-        from tacit.certificates import proof_of
-
         try:
-            raw, proved = proof_of(best)
+            raw, verification = proof_of(best)
             write_file(proof, raw, force)
-        except Exception as error:  # what was found is shown all the same
-            proved, failure = None, error
+            best = replace(best, proof=verification)
+        except Exception as error:  # the optimum is shown all the same
+            failure = error
     if json:
-        print_json(show.best_as_json(best, seconds, proved))
+        print_json(best.to_dict())
     else:
-        show.best(best, seconds, proof, proved)
+        _print_optimum(best, proof)
     if failure is not None:
         raise failure
-    return int(best.upper == float("inf"))
+    return int(math.isinf(best.objective_bounds.upper))
+
+
+@contextmanager
+def bounds_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | None]:
+    """The two bounds as they close, on a terminal."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking for the best network") as status:
+        yield lambda lower, upper: status.update(
+            f"looking for the best network: objective between {lower:.6g} and {upper:.6g}"
+        )
+
+
+def _print_optimum(best: Optimum, proof: Path | None) -> None:
+    """Bounds, networks and the proof, or why no network fits."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, title
+
+    screen = console()
+    screen.print(title(best.data))
+    screen.print(best.networks_in_words)
+    screen.print(f"[bold]{best.status}: {best.sentence}[/]")
+    if best.status != "infeasible":
+        for line in best.bounds_in_words:
+            screen.print(escape(line))
+    for name, part in zip(best.class_names, best.per_class, strict=True):
+        prefix = f"{escape(name)}: " if name else ""
+        if best.status != "infeasible":
+            _print_neurons(screen, prefix, part)
+        elif part.status == "infeasible":
+            rows = part.dual.nonzero()[0]
+            shown = ", ".join(map(str, rows[:MOST_NEURONS]))
+            more = ", …" if len(rows) > MOST_NEURONS else ""
+            where = "row" if len(rows) == 1 else "rows"
+            screen.print(f"{prefix}the contradiction is in {where} {shown}{more}")
+    screen.print(f"{best.seconds:.2f} s")
+    if best.proof is None:
+        return
+    screen.print(f"proof: {escape(str(proof))}")
+    proved = best.proof.objective_bounds
+    if proved is not None and proved.lower < (1 - 1e-9) * best.objective_bounds.lower:
+        screen.print(
+            f"[yellow]note[/] the file proves less: the objective is at least {proved.lower:.10g} "
+            "(the arrangement is too large to be enumerated)"
+        )
+
+
+def _print_neurons(screen: Console, prefix: str, part: ClassOptimum) -> None:
+    """How the optimum was proved, and its neurons; equal ones of a fixed output layer once."""
+    from tacit.cli.terminal import plain_table
+
+    a, W = part.network.a, part.network.W
+    support = count(int((part.dual > 0).sum()), "point")
+    cells = "their arrangement was not enumerated"
+    if part.cells is not None:
+        cells = f"proved on all {count(part.cells, 'cell')} of their arrangement"
+    screen.print(f"{prefix}{count(len(a), 'neuron')}; {support} with a multiplier, {cells}")
+    if len(a) == 0:
+        return
+    units: dict[tuple[float, ...], int] = {}
+    for weight, w in zip(a.tolist(), W.tolist(), strict=True):
+        units[(weight, *w)] = units.get((weight, *w), 0) + 1
+    table = plain_table()
+    for heading in ("units", "output weight a", "neuron w"):
+        table.add_column(heading, justify="left" if heading == "neuron w" else "right")
+    order = sorted(units, key=lambda unit: -units[unit] * abs(unit[0]) * math.hypot(*unit[1:]))
+    for unit in order[:MOST_NEURONS]:
+        shown = ", ".join(f"{value:.6g}" for value in unit[1 : 1 + MOST_COORDINATES])
+        more = ", …" if len(unit) > 1 + MOST_COORDINATES else ""
+        table.add_row(str(units[unit]), f"{unit[0]:.6g}", f"({shown}{more})")
+    screen.print(table)
+    if len(order) > MOST_NEURONS:
+        screen.print(f"and {len(order) - MOST_NEURONS} more; --json has all of them")

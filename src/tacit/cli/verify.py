@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.cli._app import DataOptions, app, print_json
 from tacit.values import BadInput
+
+if TYPE_CHECKING:
+    from tacit.proofs import Verification
 
 
 @app.command
@@ -33,16 +37,27 @@ def verify(
     json
         One JSON object on standard output.
     """
-    from tacit.cli import printing as show
-    from tacit.proofs import about, verify
+    from tacit.proofs import verify as check_proof
 
     if data is None and options != DataOptions():
         raise BadInput("--labels, --bias and --test say how --data is read; there is no --data")
-    found = verify(file)
+    verification = check_proof(file)
     if data is not None:
-        found = about(found, options.load(data))
+        verification = verification.about(options.load(data))
     if json:
-        print_json(show.verdict_as_json(found))
+        print_json(verification.to_dict())
     else:
-        show.verdict(found)
-    return int(not found.verified)
+        _print_verification(verification)
+    return int(not verification.verified)
+
+
+def _print_verification(verification: Verification) -> None:
+    """The lines of the result, with the first word in colour."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console
+
+    screen = console()
+    colour = "green" if verification.verified else "red"
+    word, *rest = escape(repr(verification)).split(" ", 1)
+    screen.print(f"[bold {colour}]{word}[/] {''.join(rest)}")

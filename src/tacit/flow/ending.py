@@ -148,9 +148,8 @@ def binary_limit(
             outcome, reason, evidence = ending
     certificate = None
     if evidence is not None:
-        end = evidence.network
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), 1.0))
-        certificate = certify(end.W, end.a, data.X, data.y, alpha, train, seconds=left)
+        certificate = certify(evidence.network, data, train=train, seconds=left)
     return Limit(
         setting=setting,
         data=data,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.certificates.certificate import Certificate
+from tacit.certificates.certificate import Certificate, worst_of
 from tacit.certificates.kkt import KKT
 from tacit.flow.early import Early, early
 from tacit.flow.embedding import embedding
@@ -163,10 +163,10 @@ class Limit(Result):
                 "feasibility": kkt.feasibility,
                 "complementarity": kkt.complementarity,
             },
-            "optimal_margin": best.lower if best else None,
-            "optimal_margin_upper": best.upper if best else None,
-            "optimality": best.optimality if best else None,
-            "gap": best.gap if best else None,
+            "optimal_margin": best.margin_bounds.lower if best else None,
+            "optimal_margin_upper": best.margin_bounds.upper if best else None,
+            "optimality": str(best.optimality) if best else None,
+            "gap": best.shortfall if best else None,
             "path_to_limit": self.approach,
             "rate": self.rate,
             "events": self.events,
@@ -305,5 +305,7 @@ def index_of_worst(limits: Sequence[Limit]) -> int:
     for k, one in enumerate(limits):
         if one.outcome != Outcome.CONVERGED:
             return k
-    gaps = [one.certificate.gap if one.certificate else math.inf for one in limits]
-    return gaps.index(max(gaps))
+    certificates = [one.certificate for one in limits]
+    if None in certificates:
+        return certificates.index(None)
+    return worst_of([one for one in certificates if one is not None])

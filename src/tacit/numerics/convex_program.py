@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -25,8 +24,19 @@ from tacit.numerics.farkas import EPS
 from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
 from tacit.numerics.restricted import Budget
+from tacit.values import Status
 
-Status = Literal["certified", "bounded", "infeasible"]
+
+class OptimumStatus(Status):
+    """What is known of an optimum."""
+
+    CERTIFIED = "certified", "this is the widest margin of all, up to the gap"
+    BOUNDED = "bounded", "the widest margin of all is between the two bounds"
+    INFEASIBLE = (
+        "infeasible",
+        "no network of this kind, however wide, fits these labels (proved)",
+    )
+
 
 TOLERANCE = 1e-8
 """A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
@@ -37,14 +47,14 @@ MOST_STALLED = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
-    """The objective lies in [lower, upper]; `net` reaches `upper` (its smallest margin is 1)."""
+class ConvexOptimum:
+    """The objective lies in [lower, upper]; `neurons` reach `upper`, with smallest margin 1."""
 
-    status: Status
+    status: OptimumStatus
     lower: float
     upper: float
     """inf when no network was found."""
-    net: Neurons
+    neurons: Neurons
     dual: np.ndarray
     """λ ≥ 0 that proves `lower` = Σλ; for `infeasible`, λ with Σ λ_i y_i φ(u·x_i) = 0 for all u."""
     cells: int | None
@@ -58,7 +68,7 @@ class Optimum:
         return 1.0 if math.isinf(self.upper) else (self.upper - self.lower) / self.upper
 
 
-def optimum(
+def convex_optimum(
     X: np.ndarray,
     y: np.ndarray,
     alpha: float = 0.0,
@@ -67,7 +77,7 @@ def optimum(
     progress: Callable[[float, float], None] | None = None,
     seconds: float = math.inf,
     target: float | None = None,
-) -> Optimum:
+) -> ConvexOptimum:
     """The best network for the rows of X with labels y = ±1.
 
     `signs` are the output weights' signs that are allowed. With the budget `pair` the objective is
@@ -84,8 +94,8 @@ def optimum(
         Q, R = np.linalg.qr((X / scale).T)
         goal = None if target is None else target * scale
         report = None if progress is None else _in_unit(progress, scale)
-        flat = optimum(R.T, y, alpha, signs, budget, report, seconds, goal)
-        net = Neurons(_of_size_one(flat.net.V) @ Q.T, flat.net.sign)
+        flat = convex_optimum(R.T, y, alpha, signs, budget, report, seconds, goal)
+        net = Neurons(_of_size_one(flat.neurons.V) @ Q.T, flat.neurons.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.begin_with_a_line()
@@ -122,7 +132,7 @@ def _decided(search: Search, scale: float, target: float | None) -> bool:
     return search.margin > margin or search.bound < margin
 
 
-def _without_search(X: np.ndarray, proof: Proof | None) -> Optimum | None:
+def _without_search(X: np.ndarray, proof: Proof | None) -> ConvexOptimum | None:
     """What is known when no network fits, or when floats cannot hold long and short rows at once.
 
     In the second case a single point, the shortest, has a multiplier (that bounds a pair too).
@@ -130,16 +140,16 @@ def _without_search(X: np.ndarray, proof: Proof | None) -> Optimum | None:
     net, dual = Neurons(np.zeros((0, X.shape[1])), np.zeros(0, dtype=int)), np.zeros(len(X))
     if proof is not None:
         dual[list(proof)] = [float(value / sum(proof.values())) for value in proof.values()]
-        return Optimum("infeasible", math.inf, math.inf, net, dual, None, proof)
+        return ConvexOptimum(OptimumStatus.INFEASIBLE, math.inf, math.inf, net, dual, None, proof)
     lengths = [math.hypot(*row) for row in X.tolist()]
     shortest = int(np.argmin(lengths))
     if lengths[shortest] > 1e-100 * max(lengths):
         return None
     lower = dual[shortest] = min(0.5 / lengths[shortest], LARGEST)
-    return Optimum("bounded", lower, math.inf, net, dual, None)
+    return ConvexOptimum(OptimumStatus.BOUNDED, lower, math.inf, net, dual, None)
 
 
-def _answer(search: Search, scale: float) -> Optimum:
+def _answer(search: Search, scale: float) -> ConvexOptimum:
     """In the data's own unit, scaled so that the smallest margin is 1 and λ is dual feasible."""
     n, d = search.X.shape
     search.shrink()
@@ -157,8 +167,8 @@ def _answer(search: Search, scale: float) -> Optimum:
             if not (np.isfinite(net.V).all() and math.isfinite(upper)):  # no float can hold it
                 upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
-    status: Status = "certified" if done else "bounded"
-    return Optimum(status, lower, upper, net, search.dual * lower, search.cells)
+    status = OptimumStatus.CERTIFIED if done else OptimumStatus.BOUNDED
+    return ConvexOptimum(status, lower, upper, net, search.dual * lower, search.cells)
 
 
 def power_of_two(X: np.ndarray) -> float:
@@ -174,7 +184,7 @@ def bracket(
     lam: np.ndarray,
     signs: Sequence[int] = (1, -1),
     budget: Budget = "sum",
-) -> Optimum:
+) -> ConvexOptimum:
     """What a given network and given multipliers prove about the optimum, without a search."""
     known = _without_search(X, no_network_fits(X, y, alpha, signs))
     if known is not None:

@@ -16,7 +16,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.numerics.convex_program import LARGEST, TOLERANCE, Optimum, Status, optimum, power_of_two
+from tacit.numerics.convex_program import (
+    LARGEST,
+    TOLERANCE,
+    ConvexOptimum,
+    OptimumStatus,
+    convex_optimum,
+    power_of_two,
+)
 from tacit.numerics.farkas import EPS
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.restricted import Groups, restricted_program
@@ -29,7 +36,7 @@ MOST_FLIPS = 60
 class FixedOptimum:
     """The objective ‖W‖ lies in [lower, upper]; `W`, `a` reach `upper` with smallest margin 1."""
 
-    relaxed: Optimum
+    relaxed: ConvexOptimum
     """The convex program with real group sizes."""
     lower: float
     upper: float
@@ -40,10 +47,10 @@ class FixedOptimum:
     a: np.ndarray
 
     @property
-    def status(self) -> Status:
-        if self.relaxed.status == "infeasible":
-            return "infeasible"
-        return "certified" if self.gap <= TOLERANCE else "bounded"
+    def status(self) -> OptimumStatus:
+        if self.relaxed.status == OptimumStatus.INFEASIBLE:
+            return OptimumStatus.INFEASIBLE
+        return OptimumStatus.CERTIFIED if self.gap <= TOLERANCE else OptimumStatus.BOUNDED
 
 
 def fixed_optimum(
@@ -57,17 +64,17 @@ def fixed_optimum(
 ) -> FixedOptimum:
     """The best network with `units` units of output weight +v and as many of −v."""
     scale = power_of_two(X)
-    relaxed = optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
+    relaxed = convex_optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
     none = FixedOptimum(
         relaxed, relaxed.lower, math.inf, 1.0, np.zeros((0, X.shape[1])), np.zeros(0)
     )
-    if relaxed.status == "infeasible":
+    if relaxed.status == OptimumStatus.INFEASIBLE:
         return none
     # In units in which the longest point has norm about 1, and v is 1.
     lower = relaxed.lower * scale / math.sqrt(units)
     best = replace(none, lower=lower)
     if math.isfinite(relaxed.upper):
-        net = _heaviest(Neurons(relaxed.net.V * scale, relaxed.net.sign), units)
+        net = _heaviest(Neurons(relaxed.neurons.V * scale, relaxed.neurons.sign), units)
         sizes = _sizes(net, units)
         for proposal in (net, _resolved(X / scale, y, alpha, net, sizes)):
             if proposal is not None:

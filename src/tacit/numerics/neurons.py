@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.numerics.farkas import EPS
 from tacit.numerics.restricted import Budget
+from tacit.values import Network
 
 MOST_PRODUCTS = 3_000_000
 """Products of long doubles to spend on one evaluation."""
@@ -16,10 +17,24 @@ MOST_PRODUCTS = 3_000_000
 
 @dataclass(frozen=True, eq=False)
 class Neurons:
-    """The network Σ_g s_g φ(v_g·x)."""
+    """The network Σ_g s_g φ(v_g·x), its output weights multiplied into the neurons."""
 
     V: np.ndarray
     sign: np.ndarray
+
+    @classmethod
+    def of(cls, network: Network) -> Neurons:
+        """The neurons that are not zero, in a unit in which no product overflows."""
+        W, a = network.W, network.a
+        live = (a != 0) & W.any(axis=1)
+        with np.errstate(all="ignore"):
+            V = (W[live] / np.abs(W).max()) * (np.abs(a[live]) / np.abs(a).max())[:, None]
+        return cls(V, np.sign(a[live]).astype(int))
+
+    def balanced(self, alpha: float) -> Network:
+        """The same function with ‖w_k‖ = |a_k|."""
+        roots = np.sqrt([math.hypot(*v) for v in self.V.tolist()])
+        return Network(self.V / roots[:, None], roots * self.sign, alpha)
 
 
 def margins(

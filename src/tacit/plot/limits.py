@@ -72,18 +72,19 @@ def margins(ax: Axes, limit: Limit, measures: Measures) -> None:
         ax.axhline(limit.margin, c=PLUS, lw=1, label=f"the limit's: {limit.margin:.5g}")
     best = limit.certificate
     if best is not None:
-        same = math.isclose(best.lower, limit.margin or 0.0, rel_tol=1e-6)
-        known = best.upper - best.lower <= best.tolerance * best.upper
+        lower, upper = best.margin_bounds
+        same = math.isclose(lower, limit.margin or 0.0, rel_tol=1e-6)
+        known = upper - lower <= best.tolerance * upper
         what = "widest of all networks" if known else "widest known to be reached"
         ax.axhline(
-            best.lower,
+            lower,
             c=MINUS,
             lw=1.6 if same else 1,
             ls=(0, (2, 4)) if same else "-",
-            label=f"{what}: {best.lower:.5g}",
+            label=f"{what}: {lower:.5g}",
         )
         if not known:
-            ax.plot([], [], " ", label=f"no network has more than {best.upper:.5g}")
+            ax.plot([], [], " ", label=f"no network has more than {upper:.5g}")
     logarithmic(ax.xaxis, depth[late])
     ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="margin")
     ax.legend(loc="best", fontsize=SMALL)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.sweeps.columns import CERTIFICATE, LIMIT, measures_of
 from tacit.sweeps.planned_run import PlannedRun
-from tacit.values import BadInput, Dataset
+from tacit.values import BadInput, Dataset, Network
 from tacit.values.jsonable import plain
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str
         return found
     if not run.setting.two_layer:
         return found | {"certificate.optimality": "only two_layer networks have a certificate"}
-    alpha, train = run.setting.alpha, run.setting.train
+    network = Network(weights["W"], weights["a"], run.setting.alpha)
     try:
-        one = certify(weights["W"], weights["a"], data.X, data.y, alpha, train, seconds=run.seconds)
+        one = certify(network, data, train=run.setting.train, seconds=run.seconds)
     except BadInput as error:
         return found | {"certificate.optimality": f"none: {error}"}
-    numbers = (one.margin, one.lower, one.upper, one.gap)
+    numbers = (one.margin, *one.margin_bounds, one.shortfall)
     residuals = (one.kkt.stationarity, one.kkt.feasibility, one.kkt.complementarity)
-    values = (one.optimality, *numbers, *residuals)
+    values = (str(one.optimality), *numbers, *residuals)
     return plain(dict(zip(CERTIFICATE, values, strict=True)))
 
 
@@ -73,9 +73,9 @@ def of_limit(run: PlannedRun, data: Dataset) -> tuple[dict[str, Any], Weights]:
         end.margin,
         len(end.groups) if end.outcome is Outcome.CONVERGED else None,
         None if cut else end.log10_loss,  # how far one comes in so many seconds is no result
-        best.optimality if best else None,
-        best.lower if best else None,
-        best.gap if best else None,
+        str(best.optimality) if best else None,
+        best.margin_bounds.lower if best else None,
+        best.shortfall if best else None,
         end.rate,
     )
     net = end.network

@@ -35,7 +35,7 @@ def test_the_left_set_has_the_margins_of_the_paper_for_every_slope(alpha):
     left = example_sets(alpha)[0]
     exact = left_margin(alpha, left.data.parameters["beta"])
     assert left.kkt.margin(left.data.X, left.data.y) == pytest.approx(exact, rel=1e-9)
-    assert left.best.margin[0] == pytest.approx((1 + alpha) / 4, rel=1e-9)
+    assert left.best.margin == pytest.approx((1 + alpha) / 4, rel=1e-9)
     assert exact < (1 + alpha) / 4
 
 
@@ -82,7 +82,7 @@ def test_the_flow_that_leaves_the_linear_classifier_says_so():
 def test_the_linear_classifiers_win_no_more_when_hints_are_near():
     """Below K = ε√((3+α)/(1−α)) one neuron has the widest margin: the right panel would be void."""
     far, near = (load(f"lyu2021_right:eps=0.25,K={K}") for K in (1.32, 0.5))
-    shares = [0.125 / optimum(data, 0.5).margin[0] for data in (far, near)]
+    shares = [0.125 / optimum(data, Setting(activation="leaky:0.5")).margin for data in (far, near)]
     assert shares[0] < 0.7 and shares[1] == pytest.approx(1, abs=1e-6)
 
 

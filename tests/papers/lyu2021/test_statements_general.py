@@ -56,7 +56,7 @@ def ended_at(case, W, a):
 def test_optimal_networks_are_balanced_and_others_no_kkt_points():
     """The convex program knows nothing of balance; its networks get it from min Σ|a|‖w‖."""
     data = load("linear:n=12,d=3,margin=0.2,seed=5")
-    best = optimum(data, 0.3).problems[0]
+    best = optimum(data, Setting(activation="leaky:0.3")).network
     case = Case(data, setting("leaky:0.3"))
     kkt = two_layer_kkt(best.W, best.a, data.X, data.y, 0.3, boundary=1e-6)
     assert kkt.holds(1e-5)
@@ -323,7 +323,7 @@ def test_on_three_points_a_5_holds_and_the_flow_leaves_the_single_neuron():
         assert (run.start.a > 0).any() and (run.start.a < 0).any()
         assert run.outcome == "converged"
         assert margin(run.end, case) > 1.05 * one_neuron
-        assert certify(run.end.W, run.end.a, case.data.X, case.data.y, 0.5).is_kkt
+        assert certify(run.end, case.data).is_kkt
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_the_flow_ends_at_the_two_max_margin_neurons(spec, width, seed):
 def test_the_margin_it_names_is_that_of_the_convex_program(spec):
     data = load(spec)
     said = theorem("lyu2021:thmH.2").predict(Case(data, setting("relu")))
-    low, high = optimum(data, 0.0).margin
+    low, high = optimum(data).margin_bounds
     assert low - 1e-9 <= said.values["margin"] <= high + 1e-9
     assert high - low < 1e-5 * high
 

@@ -69,7 +69,7 @@ def test_theorem_4_2_on_other_data(alpha: float, call: str) -> None:
     assert verdict.status == "confirmed" and verdict.residual < 1e-7
     best = linear_network(separator(case), case.alpha)
     assert margin(best, case) == pytest.approx(verdict.prediction.values["margin"], rel=1e-12)
-    assert certify(best.W, best.a, case.data.X, case.data.y, alpha).optimality == "certified"
+    assert certify(best, case.data).optimality == "certified"
 
 
 def test_theorem_4_2_is_false_without_symmetry() -> None:
@@ -376,7 +376,7 @@ def test_the_margin_is_suboptimal_from_enough_K_on(alpha: float) -> None:
         case = replace(case, setting=replace(case.setting, activation=f"leaky:{alpha}"))
         assert slack("thm6.2", case, "large_K").holds is holds
         net = one_neuron(w, case.alpha)
-        found = certify(net.W, net.a, data.X, data.y, alpha, tolerance=1e-9)
+        found = certify(net, data, tolerance=1e-9)
         assert found.optimality == ("suboptimal" if holds else "certified")
 
 

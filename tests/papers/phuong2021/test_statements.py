@@ -461,7 +461,7 @@ def test_the_kkt_point_of_lemma_c1_is_the_best_network(name):
     verdict = judge(of("lemmaC.1"), Case(data, FLOW))
     assert verdict.status == "confirmed"
     best = optimum(data)
-    assert verdict.prediction.values["margin"] == pytest.approx(1 / (2 * best.upper), rel=1e-6)
+    assert verdict.prediction.values["margin"] == pytest.approx(best.margin, rel=1e-6)
 
 
 def test_lemma_c1_would_notice_another_network():

@@ -86,7 +86,7 @@ def test_primal_and_dual_meet_on_random_data(n, d, seed):
     verdict = judge(of("prop2"), Case(data, FLOW))
     assert verdict.status == "confirmed" and verdict.residual < 1e-7
     value, V, sign = written_out(data)
-    assert value == pytest.approx(optimum(data).upper, rel=1e-7)
+    assert value == pytest.approx(optimum(data).objective_bounds.upper, rel=1e-7)
     # The same network, balanced, is feasible for (13) and has ½‖θ‖² = Σ‖u‖.
     roots = np.sqrt(np.linalg.norm(V, axis=1))
     W, a = V / roots[:, None], sign * roots
@@ -97,7 +97,7 @@ def test_primal_and_dual_meet_on_random_data(n, d, seed):
 def test_the_classes_do_not_interact():
     data = load("orthogonal_classes:n=8,d=3,classes=4,seed=5")
     said = of("prop1").predict(Case(data, FLOW))
-    parts = [optimum(data.one_vs_rest(k)).upper for k in range(4)]
+    parts = [optimum(data.one_vs_rest(k)).objective_bounds.upper for k in range(4)]
     assert said.values["upper"] == pytest.approx(sum(parts))
 
 
@@ -207,7 +207,7 @@ def test_orthogonally_separable_data_ends_at_the_widest_margin(d, seed):
     case, run = Case(data, FLOW, begin), followed(data, begin)
     verdict = judge(of("thm4"), case, run)
     assert verdict.status == "confirmed" and verdict.residual < 1e-8
-    assert verdict.prediction.values["margin"] == pytest.approx(optimum(data).margin[0], rel=1e-7)
+    assert verdict.prediction.values["margin"] == pytest.approx(optimum(data).margin, rel=1e-7)
     assert judge(of("thm2"), case, run).status == "confirmed"
     assert judge(of("prop4"), case, run).status == "confirmed"
     # As two outputs: the second has the labels exchanged.
@@ -250,10 +250,10 @@ def test_three_classes_refute_the_printed_theorem_2():
     assert Case(classes, FLOW).data_check("orthogonally_separable", "§2.1").holds
     data = classes.one_vs_rest(0)
     run = followed(data, begin)
-    found = certify(run.end.W, run.end.a, data.X, data.y)
+    found = certify(run.end, data)
     assert run.outcome == "converged" and found.is_kkt and found.optimality == "suboptimal"
     assert found.margin == pytest.approx(1 / 6, abs=1e-6)
-    assert found.lower == pytest.approx(0.1956, abs=5e-5)
+    assert found.margin_bounds.lower == pytest.approx(0.1956, abs=5e-5)
     checks = of("thm2").hypotheses(Case(classes, FLOW))
     assert names(checks, False) == ["one_against_the_rest"]
 

@@ -1,14 +1,5 @@
 """What a person sees in the terminal, and the same as JSON."""
 
-from tacit.cli.printing.certificates import (
-    best,
-    best_as_json,
-    bounds_progress,
-    certificates,
-    certificates_as_json,
-    verdict,
-    verdict_as_json,
-)
 from tacit.cli.printing.explain import (
     explanation,
     explanation_as_json,

@@ -100,7 +100,7 @@ def best(part: Part) -> str:
     if found.optimality == "certified":
         return f"Yes. {said} Its margin is {number(found.margin, 6)}."
     if found.optimality == "suboptimal":
-        return f"No. {said} It falls short by {100 * found.gap:.3g} %."
+        return f"No. {said} It falls short by {100 * found.shortfall:.3g} %."
     return f"Not decided. {said}"
 
 

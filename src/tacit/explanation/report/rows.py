@@ -144,9 +144,13 @@ def certificate(part: Part) -> list[tuple[str, str, str]]:
     return [
         *rows,
         ("margin", number(best.margin, 10), f"q_min/{power} of the limit"),
-        ("widest margin, at least", number(best.lower, 10), "reached by a network"),
-        ("widest margin, at most", number(best.upper, 10), "proved for every network of the kind"),
-        ("gap", number(best.gap, 2), "share by which the limit may fall short"),
+        ("widest margin, at least", number(best.margin_bounds.lower, 10), "reached by a network"),
+        (
+            "widest margin, at most",
+            number(best.margin_bounds.upper, 10),
+            "proved for every network of the kind",
+        ),
+        ("gap", number(best.shortfall, 2), "share by which the limit may fall short"),
         ("optimality", best.optimality, best.verdict),
     ]
 

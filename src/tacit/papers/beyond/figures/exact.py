@@ -103,7 +103,10 @@ def exact(s: Exact, tell: Tell) -> Exhibit:
             claims.append(true(f"{one.key}_limit", text, False, seen, "converged"))
             continue
         angle = np.array([angles_to(limit, many, t) for t in range(len(many.at))])[:, fits]
-        log10_loss, share = log10_loss[:, fits], margin[:, fits] / limit.certificate.upper
+        log10_loss, share = (
+            log10_loss[:, fits],
+            margin[:, fits] / limit.certificate.margin_bounds.upper,
+        )
         late = log10_loss[:-1] < SEPARATED
         away += int(((late & (angle[1:] > angle[:-1])).any(axis=0) | ~late.any(axis=0)).sum())
         shares.append(float(share.max()))

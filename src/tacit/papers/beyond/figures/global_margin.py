@@ -82,9 +82,8 @@ def global_(s: Global, tell: Tell) -> Exhibit:
     labels: list[str] = []
     for row in rows:
         tell(row.title)
-        alpha, train = row.setting.alpha, row.setting.train
-        best = optimum(row.data, alpha, train, row.setting.width, seconds=s.seconds)
-        lower, upper = best.margin
+        best = optimum(row.data, row.setting, seconds=s.seconds)
+        lower, upper = best.margin_bounds
         ends = [end for end in ends_of(row, s) if end.fits]
         known = np.array([end.known for end in ends], dtype=bool)
         margin = np.array([end.margin for end in ends])

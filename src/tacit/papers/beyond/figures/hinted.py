@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.certificates import optimum
 from tacit.data import load
+from tacit.models import Leaky
 from tacit.papers.beyond.drawing import draw_lost, draw_lost_over_H, draw_threshold
 from tacit.papers.beyond.figures import PAPER
 from tacit.papers.beyond.figures.deep_limit import deep_limit
@@ -62,7 +63,7 @@ def hinted(s: Hinted, tell: Tell) -> Exhibit:
     not.
     """
     start = math.sqrt((3 + s.alpha) / (1 - s.alpha))
-    plain = _with_hints(s, s.alpha)
+    plain, leaky = _with_hints(s, s.alpha), Setting(activation=Leaky(s.alpha))
     most = 2 * plain.parameters["eps"]  # αγ: by itself the generator takes half of it
     shape = (len(s.eps_factors), len(s.K_factors))
     lower, upper, linear = (np.zeros(shape) for _ in range(3))
@@ -73,7 +74,7 @@ def hinted(s: Hinted, tell: Tell) -> Exhibit:
             eps = eps_factor * most
             points = _with_hints(s, s.alpha, eps=eps, K=K_factor * eps * start)
             linear[j, k] = eps / 2
-            lower[j, k], upper[j, k] = optimum(points, s.alpha).margin
+            lower[j, k], upper[j, k] = optimum(points, leaky).margin_bounds
             reached[j, k] = _reached(s, points)
     bound, half = plain.parameters["H"] / 1.1, plain.parameters["eps"] / 2
     H = np.geomspace(half, 3 * bound, s.H_values)
@@ -82,7 +83,7 @@ def hinted(s: Hinted, tell: Tell) -> Exhibit:
     for j, length in enumerate(H):
         tell(f"H = {length:.3g}")
         points = _with_hints(s, s.alpha, H=float(length))
-        H_lower[j], H_upper[j] = optimum(points, s.alpha).margin
+        H_lower[j], H_upper[j] = optimum(points, leaky).margin_bounds
         H_reached[j] = _reached(s, points)
     H_linear = np.minimum(H / 2, half)
     tell("the threshold of K")
@@ -158,9 +159,9 @@ def _reached(s: Hinted, data: Dataset) -> list[float]:
 def threshold_of_K(s: Hinted, alpha: float) -> float:
     """K/ε from which on a network with a wider margin than ε/2 is known, by bisection."""
     eps = _with_hints(s, alpha).parameters["eps"]
-    ends = [0.1, 100.0]
+    ends, leaky = [0.1, 100.0], Setting(activation=Leaky(alpha))
     while ends[1] / ends[0] > 1 + 1e-5:
         middle = math.sqrt(ends[0] * ends[1])
-        best = optimum(_with_hints(s, alpha, eps=eps, K=middle * eps), alpha).margin[0]
+        best = optimum(_with_hints(s, alpha, eps=eps, K=middle * eps), leaky).margin
         ends[int(best > eps / 2 * (1 + 1e-9))] = middle
     return math.sqrt(ends[0] * ends[1])

@@ -62,7 +62,7 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
             (one.linear, LINEAR, "linear", "linear"),
             (one.bent, BENT, "other", "not linear"),
         ):
-            margin, widest = network.margin(one.data.X, one.data.y), one.best.margin[0]
+            margin, widest = network.margin(one.data.X, one.data.y), one.best.margin
             rank = (
                 "the widest" if margin >= (1 - EXACT) * widest else f"{margin / widest:.0%} of it"
             )
@@ -89,13 +89,13 @@ def _claims(s: Fig1, sets: list[ExampleSet], ends: dict[str, list[Limit]]) -> tu
     claims = [
         at_most("kkt", "largest KKT residual of the three that are not best", residual, 1e-9, 0),
         near("left_kkt", "left: margin of the bent KKT point (I.1.1)", kkts[0].margin, exact, 1e-9),
-        near("left_best", text, sets[0].best.margin[1], (1 + s.alpha) / 4, 1e-9),
+        near("left_best", text, sets[0].best.margin_bounds.upper, (1 + s.alpha) / 4, 1e-9),
     ]
     for one, kkt in zip(sets, kkts, strict=True):
         which = "linear" if one.kkt is one.linear else "bent"
         most, said = (s.much, "much smaller") if one.name == "middle" else (1 - EXACT, "< 1")
         text = f"{one.name}: {which} KKT point's margin over the widest"
-        share = kkt.margin / one.best.margin[0]
+        share = kkt.margin / one.best.margin
         claims.append(at_most(f"{one.name}_share", text, share, most, said))
     least = min(bend(one.bent.W, one.bent.a, s.alpha) for one in sets)
     text = "the classifiers in black are not linear; least bend, degrees"

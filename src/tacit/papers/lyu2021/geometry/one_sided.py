@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate
-from tacit.numerics.convex_program import optimum
+from tacit.numerics.convex_program import convex_optimum
 from tacit.papers.lyu2021.geometry.assumptions import largest_norm
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.values.text import count
@@ -57,7 +57,7 @@ def _widest(view: View, rows: np.ndarray, sign: int, gamma: float) -> tuple[floa
     """Bounds of twice the widest margin of one sign alone (Lemma G.10), to tell it from gamma."""
     seconds = math.inf if view.unlimited else MOST_SECONDS
     X, y = view.X[rows], view.data.y[rows]
-    best = optimum(X, y, view.alpha, (sign,), seconds=seconds, target=1 / gamma)
+    best = convex_optimum(X, y, view.alpha, (sign,), seconds=seconds, target=1 / gamma)
     return 1 / best.upper, 1 / best.lower
 
 

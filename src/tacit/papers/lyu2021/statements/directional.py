@@ -27,7 +27,7 @@ from tacit.theorems.hypotheses import (
     two_layer,
     undecided,
 )
-from tacit.values import Check, Network
+from tacit.values import Check, Network, Setting
 
 THRESHOLD = math.log(math.log(2))
 """log of the sum of the losses below which every point is on its side: L < ln 2/n on the mean."""
@@ -89,8 +89,8 @@ class Theorem31(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """The global optimum is a KKT point."""
-        best = optimum(case.data, case.alpha).problems[0]
-        return ended(_spread(Network(best.W, best.a, case.alpha), case.start))
+        best = optimum(case.data, Setting(activation=case.setting.activation)).network
+        return ended(_spread(best, case.start))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The KKT conditions hold at the limit up to {residual:.1e}."
@@ -119,8 +119,8 @@ class Theorem56(Theorem):
 
     def example(self) -> Case:
         case = symmetric_case(width=4)
-        best = optimum(case.data, case.alpha).problems[0]
-        near = _spread(Network(best.W, best.a, case.alpha), case.start)
+        best = optimum(case.data, Setting(activation=case.setting.activation)).network
+        near = _spread(best, case.start)
         rng = np.random.default_rng(0)
         noise = replace(near, W=rng.normal(size=near.W.shape), a=rng.normal(size=near.a.shape))
         step = 0.07 * size_of(near) / size_of(noise)
@@ -146,12 +146,10 @@ class Theorem56(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        best = optimum(case.data, case.alpha)
-        problem = best.problems[0]
-        values = {"margin": best.margin[0], "W": problem.W, "a": problem.a}
+        best = optimum(case.data, Setting(activation=case.setting.activation))
+        values = {"margin": best.margin, "W": best.network.W, "a": best.network.a}
         words = (
-            "The flow stays near the best direction and ends with its margin, "
-            f"{best.margin[0]:.6g}."
+            f"The flow stays near the best direction and ends with its margin, {best.margin:.6g}."
         )
         return Prediction(words, values)
 
@@ -201,10 +199,10 @@ def _starts_near(case: Case, place: str) -> tuple[Check, Check]:
     large = by_slack("large_start", THRESHOLD - low, place, note, strict=True)
     if not large.holds:
         return large, undecided("near_the_best", place, "not looked at: the start is not large")
-    best = optimum(case.data, case.alpha, seconds=SECONDS)
+    best = optimum(case.data, Setting(activation=case.setting.activation), seconds=SECONDS)
     if best.gap > GAP:
         return large, undecided("near_the_best", place, "the best network is not known")
-    network = Network(best.problems[0].W, best.problems[0].a, case.alpha)
+    network = best.network
     away = _distance(case.start, _spread(network, case.start))
     note = f"the directions are {away:.2g} apart; ε₀ is read as {NEAR}"
     return large, by_slack("near_the_best", NEAR - away, place, note)

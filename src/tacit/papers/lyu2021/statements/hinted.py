@@ -19,7 +19,7 @@ from tacit.papers.lyu2021.statements.one_neuron import best_neuron, split
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, Setting
 
 ROUNDING = 1e-6
 """Hints that are off by less, relative to their lengths, count as hints."""
@@ -109,7 +109,9 @@ class Theorem62(Theorem):
         hints = hints_of(case.data)
         assert hints is not None
         w, margin = hints.w, hints.eps / 2
-        widest = optimum(case.data, case.alpha, seconds=SECONDS).margin[0]
+        widest = optimum(
+            case.data, Setting(activation=case.setting.activation), seconds=SECONDS
+        ).margin
         values = {
             "w": w,
             "margin": margin,
@@ -148,7 +150,8 @@ class Theorem62(Theorem):
             case = _with_K(factor)
             hints = hints_of(case.data)
             assert hints is not None
-            shares.append(hints.eps / 2 / optimum(case.data, case.alpha).margin[0])
+            widest = optimum(case.data, Setting(activation=case.setting.activation)).margin
+            shares.append(hints.eps / 2 / widest)
         words = (
             f"½ε is {shares[0]:.9f} of the widest margin where K is 0.9 ε√((3+α)/(1−α)), and "
             f"{shares[1]:.9f} where K is 1.1 times that."

@@ -14,7 +14,7 @@ from tacit.papers.lyu2021.statements.hypotheses import at_least
 from tacit.papers.lyu2021.statements.network_functions import unit_outputs
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, by_slack, two_classes, two_layer
-from tacit.values import Check, Network
+from tacit.values import Check, Network, Setting
 
 SAME = 1e-9
 """Points that differ from the paper's by this share of their size are the paper's."""
@@ -121,7 +121,8 @@ class ExampleI11(Theorem):
         net, data = printed_network(case.alpha), case.data
         kkt = two_layer_kkt(net.W, net.a, data.X, data.y, case.alpha)
         own = (data.y * unit_outputs(net, data.X, case.alpha)).min() / prediction.values["margin"]
-        low, high = (m / prediction.values["best"] for m in optimum(data, case.alpha).margin)
+        best = optimum(data, Setting(activation=case.setting.activation))
+        low, high = (m / prediction.values["best"] for m in best.margin_bounds)
         parts = kkt.stationarity, kkt.complementarity, kkt.feasibility
         return float(max(*parts, abs(own - 1), 1 - high, low - 1))
 

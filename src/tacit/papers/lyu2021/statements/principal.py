@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.numerics.convex_program import optimum
+from tacit.numerics.convex_program import convex_optimum
 from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.statements.cases import hinted_case
 from tacit.papers.lyu2021.statements.early_pulls import pulls, start_checks
@@ -182,7 +182,7 @@ class TheoremA10(_OneSurvives):
         case = TheoremA10().example()
         best = best_neuron(case, -1)
         X, y = case.data.X[best.support], case.data.y[best.support]
-        negative, positive = (optimum(X, y, case.alpha, (s,)).upper for s in (-1, 1))
+        negative, positive = (convex_optimum(X, y, case.alpha, (s,)).upper for s in (-1, 1))
         words = (
             f"½γ⁻ is {best.lower / 2:.6g}. Nets with all a_k ≤ 0 reach {0.5 / negative:.6g}, which "
             f"is never less; nets with all a_k ≥ 0 reach {0.5 / positive:.6g}."

@@ -27,7 +27,7 @@ from tacit.papers.lyu2021.statements.hypotheses import (
 from tacit.papers.lyu2021.statements.network_functions import difference, margin
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.values import Check, Dataset, Network
+from tacit.values import Check, Dataset, Network, Setting
 
 HIT = 1e-6
 """A run attains the widest margin when it is at most this share below it."""
@@ -72,13 +72,13 @@ class Theorem42(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against the convex program over all networks: its bounds, and the network it finds."""
-        best = optimum(case.data, case.alpha, seconds=SECONDS)
-        low, high = best.margin
+        best = optimum(case.data, Setting(activation=case.setting.activation), seconds=SECONDS)
+        low, high = best.margin_bounds
         value = prediction.values["margin"]
         off = max(low / value - 1, 1 - high / value, 0.0)
         if best.gap > GAP:  # its network is not the best one yet
             return off if off > self.tolerance else None
-        network = Network(best.problems[0].W, best.problems[0].a, case.alpha)
+        network = best.network
         return max(
             off,
             difference(network, linear_network(prediction.values["separator"], case.alpha), case),

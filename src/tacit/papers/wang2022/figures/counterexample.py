@@ -53,7 +53,7 @@ def thm2(s: Counterexample, tell: Tell) -> Exhibit:
     compared = [one for one in ends if is_compared(one)]
     missed, count = len(suboptimal(compared)), max(len(compared), 1)
     best, margin = optimum(data), limit.margin or 0.0
-    widest = best.margin[0]
+    widest = best.margin
     alone, shared = 1 / 6, 1 / (2 + 2 / math.cos(math.radians(s.angle)))
     slack = property_of(classes, "orthogonally_separable").slack or 0.0
     said = "The limit has the widest margin (Theorem 2)"

@@ -41,7 +41,4 @@ def kkt_residual(limit: Limit) -> float:
 def is_compared(limit: Limit) -> bool:
     """Whether there is a limit and the widest margin is known: both are bounded in time."""
     certificate = limit.certificate
-    return (
-        certificate is not None
-        and certificate.upper - certificate.lower <= 1e-6 * certificate.upper
-    )
+    return certificate is not None and certificate.margin_bounds.gap <= 1e-6

@@ -27,6 +27,7 @@ from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most, true
 from tacit.training import Many
+from tacit.values import Network
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,9 @@ def _stuck_claims(points: TwoPoints, many: Many, s: Trained) -> tuple[Claim, ...
     before, after = many.weights["W"][[0, *marked(many, s)][-2]], many.last["W"]
     dead = (before @ points.X.T < 0).all(axis=-1)
     moved = float(np.abs(after - before)[dead].max(initial=0.0))
-    margin, widest = math.nan, optimum(points.data).margin[0]
+    margin, widest = math.nan, optimum(points.data).margin
     if dead.any():
-        margin = certify(after[dead], many.last["a"][dead], points.X, points.data.y).margin
+        margin = certify(Network(after[dead], many.last["a"][dead]), points.data).margin
     text = "They are not optimal: margin of the network of these neurons alone"
     return (
         at_least("stuck", "Neurons at spurious stationary points", int(dead.sum()), 1, "some"),
@@ -120,7 +121,7 @@ def _flow_claim(
     for i in range(s.runs):
         tell(f"gradient flow from start {i + 1} of {s.runs}")
         limit = limit_of(points.data, s.width, s.scale, seed_of(s, i))
-        gaps += [limit.certificate.gap] if limit.certificate and is_compared(limit) else []
+        gaps += [limit.certificate.shortfall] if limit.certificate and is_compared(limit) else []
     missing = s.runs - len(gaps)
     words = f"gradient flow: {missing} of {s.runs} starts have no limit that fits the data, or none"
     departures = (f"{words} in the time given; not counted",) if missing else ()

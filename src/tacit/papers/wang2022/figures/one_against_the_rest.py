@@ -36,8 +36,8 @@ def explained(claim: Claim, limits: Sequence[Limit]) -> Claim:
 
 def draw_classes(ax: Any, data: Dataset, limit: Limit) -> None:
     """Draw the points of three classes, the learned and the optimal neurons of one output."""
-    problem = optimum(limit.data).problems[0]
-    best, signs = weighted_neurons(problem.W, problem.a)
+    network = optimum(limit.data).network
+    best, signs = weighted_neurons(network.W, network.a)
     for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
         ends = [g.weight * g.direction[:2] for g in limit.groups if g.sign == sign]
         for k, end in enumerate(ends):

@@ -47,7 +47,7 @@ def numbers(s: Numbers, tell: Tell) -> Exhibit:
         tell(f"solving (14) on {name}")
         place, points = f"F.{name[-1]}", load(name)
         best = optimum(points)
-        neurons, _ = weighted_neurons(best.problems[0].W, best.problems[0].a)
+        neurons, _ = weighted_neurons(best.network.W, best.network.a)
         # Every point has a neuron of its own where the angle is obtuse, else they share one.
         closed = points.X / (points.X**2).sum(axis=1)[:, None]
         if len(printed) == 1:

@@ -45,7 +45,7 @@ def three_classes(s: ThreeClasses, tell: Tell) -> Exhibit:
         problem = sets[i].one_vs_rest(k)
         limit = limit_of(problem, s.width, s.scale, seed_of(s, i), -s.depth)
         if limit.certificate is not None and is_compared(limit):
-            compared.append((i, k, limit, limit.certificate.gap))
+            compared.append((i, k, limit, limit.certificate.shortfall))
     limits, gaps = [one for *_, one, _ in compared], np.array([gap for *_, gap in compared])
     slack = min(property_of(data, "orthogonally_separable").slack or 0.0 for data in sets)
     residual = max(map(kkt_residual, limits), default=0.0)

@@ -76,11 +76,11 @@ def two_points(s: Plane) -> TwoPoints:
     data = load(s.data)
     if data.X.shape != (2, 2) or not data.binary or abs(np.linalg.det(data.X)) < 1e-9:
         raise BadInput(f"data = {s.data}: the figure shows two independent points in the plane")
-    problem = optimum(data).problems[0]
-    V, signs = weighted_neurons(problem.W, problem.a)
+    (best,) = optimum(data).per_class
+    V, signs = weighted_neurons(best.network.W, best.network.a)
     U = around(s.outline, np.vstack([hyperplane_directions(data.X), data.X]))
     units = V / np.linalg.norm(V, axis=1)[:, None]
-    return TwoPoints(data, U, units, signs, data.y * problem.dual, problem.upper)
+    return TwoPoints(data, U, units, signs, data.y * best.dual, best.objective_bounds.upper)
 
 
 def weighted_neurons(W: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -68,17 +68,18 @@ class _Convex(Theorem):
         best = optimum_of(case.data)
         if best is None:
             return Prediction("The network with the widest margin solves a convex program.")
-        neurons = sum(len(problem.a) for problem in best.problems)
+        neurons = sum(network.width for network in best.networks)
+        lower, upper = best.objective_bounds
         words = (
-            f"The convex program and its dual have the value {best.upper:.6g}, so the widest "
-            f"margin is {best.margin[0]:.6g}; {count(neurons, 'neuron')} can have it."
+            f"The convex program and its dual have the value {upper:.6g}, so the widest "
+            f"margin is {best.margin:.6g}; {count(neurons, 'neuron')} can have it."
         )
         if best.status != "certified":
             words = (
-                f"The value of the convex program is between {best.lower:.6g} and "
-                f"{best.upper:.6g}; so is that of its dual."
+                f"The value of the convex program is between {lower:.6g} and "
+                f"{upper:.6g}; so is that of its dual."
             )
-        values = {"lower": best.lower, "upper": best.upper, "margin": best.margin[0]}
+        values = {"lower": lower, "upper": upper, "margin": best.margin}
         return Prediction(words, values)
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tacit.data import load
-from tacit.numerics.convex_program import Optimum, bracket
+from tacit.numerics.convex_program import ConvexOptimum, bracket
 from tacit.numerics.neurons import Neurons
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, network_checks
 from tacit.papers.wang2022.statements.kkt import (
@@ -30,7 +30,7 @@ from tacit.theorems.hypotheses import by_slack, needs_a_run, two_classes, undeci
 from tacit.values import Check, Dataset, Network
 
 
-def bounds_of(network: Network, data: Dataset) -> Optimum:
+def bounds_of(network: Network, data: Dataset) -> ConvexOptimum:
     """The optimum is below what the network has, and above what its own λ proves."""
     rows = np.flatnonzero((network.a != 0) & network.W.any(axis=1))
     V = np.abs(network.a[rows])[:, None] * network.W[rows]
@@ -186,7 +186,7 @@ class Theorem3(OfAKKTPoint):
         best = optimum_of(case.data)
         if best is None or best.status != "certified":
             return Prediction("The limit has the widest margin of all networks.")
-        margin = best.margin[0]
+        margin = best.margin
         words = f"The limit has the widest margin of all networks, {margin:.6g}."
         return Prediction(words, {"margin": margin})
 

@@ -163,10 +163,11 @@ def _three_classes() -> Evidence:
     alone = np.eye(3, dtype=bool)
     stays = ((start.W @ data.X.T > 0) == alone).all() and ((data.X @ data.X.T > 0) == alone).all()
     # Each neuron turns to its own point, and the margins grow alike: the limit is known.
-    certificate = certify(data.X, data.y.astype(float), data.X, data.y)
+    certificate = certify(Network(data.X, data.y.astype(float)), data)
     words = (
         f"Unit vectors at 180°, 50°, −50°, the first against the rest: from neurons at 180°, ±60° "
-        f"the flow ends at margin {certificate.margin:.4f}, the widest is {certificate.lower:.4f}."
+        f"the flow ends at margin {certificate.margin:.4f}, "
+        f"the widest is {certificate.margin_bounds.lower:.4f}."
     )
     fails = separable and stays and certificate.is_kkt and certificate.optimality == "suboptimal"
     return Evidence("corrected" if fails else "printed", words)

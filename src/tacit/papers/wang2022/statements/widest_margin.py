@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tacit.certificates import Best, optimum
+from tacit.certificates import Optimum, optimum
 from tacit.numerics.infeasible import no_network_fits
 from tacit.papers.wang2022.statements.outputs import binary_problems
 from tacit.theorems import Case
@@ -18,7 +18,7 @@ MOST_ENTRIES = 1500
 
 
 @lru_cache(maxsize=16)
-def optimum_of(data: Dataset) -> Best | None:
+def optimum_of(data: Dataset) -> Optimum | None:
     """The optimum of (7), with its proof; None for data on which that may take long."""
     count = len(binary_problems(data))
     if data.X.size * count > MOST_ENTRIES:
@@ -30,7 +30,7 @@ def best_network(data: Dataset) -> Network:
     """The optimum of a binary problem, balanced, with the smallest margin 1."""
     best = optimum_of(data)
     assert best is not None, "the data is too large"
-    return Network(best.problems[0].W, best.problems[0].a)
+    return best.network
 
 
 def network_fits(case: Case, place: str) -> Check:
