@@ -1,8 +1,8 @@
 """The flow against gradient descent with steps of 1e-6, at equal loss, on tiny problems.
 
-Descent goes a step across a wall where the flow slides along it, and so differs by the step; all
-else of descent's own error is of that size too. So the direction of all weights together must be
-that of the flow up to 1e-4, and is asked to be.
+Descent goes a step across a hyperplane where the flow slides along it, and so differs by the step;
+all else of descent's own error is of that size too. So the direction of all weights together must
+be that of the flow up to 1e-4, and is asked to be.
 """
 
 from __future__ import annotations

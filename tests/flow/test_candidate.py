@@ -9,7 +9,7 @@ from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.flow import Candidate, candidate
 from tacit.flow.follow import follow
-from tacit.flow.hyperplanes import walls_of
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.state import State, start
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.sarussi2021.perfect_agreement import par
@@ -70,11 +70,11 @@ def test_perfect_agreement_points_to_par() -> None:
     w = par(data.X, data.y, 0.2)
     W = np.vstack([w.w, 1.1 * w.w, w.u])
     a = np.array([1.0, 1.0, -1.0])
-    state = start(walls_of(data.X, data.y, 0.2), W, a, both=False)
+    state = start(hyperplanes_of(data.X, data.y, 0.2), W, a, both=False)
     found = candidate(state)
     assert found is not None and sorted(found.size.tolist()) == [1, 2]
     sized = np.linalg.norm(found.V, axis=1) ** 2 / found.size
-    alone = candidate(start(state.walls, W[1:], a[1:], both=False))
+    alone = candidate(start(state.planes, W[1:], a[1:], both=False))
     assert alone is not None
     np.testing.assert_allclose(alone.V[alone.sign > 0][0], w.w, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(alone.V[alone.sign < 0][0], w.u, rtol=1e-9, atol=1e-10)
@@ -83,5 +83,5 @@ def test_perfect_agreement_points_to_par() -> None:
 
 def test_patterns_that_cannot_fit_have_no_limit() -> None:
     X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1])
-    state = start(walls_of(X, y, 0.0), np.array([[1.0, 1.0]]), np.array([1.0]), both=True)
+    state = start(hyperplanes_of(X, y, 0.0), np.array([[1.0, 1.0]]), np.array([1.0]), both=True)
     assert candidate(state) is None

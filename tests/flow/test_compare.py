@@ -1,8 +1,8 @@
 """Descent comes as near to the flow as its steps are small: slopes, and both times of both losses.
 
-Where walls are met with the first layer only, nothing is asked: over these step sizes which step
-meets a wall first adds noise of the size of the distance. The distances of stochastic descent are
-means over seeds.
+Where activation hyperplanes are met with the first layer only, nothing is asked: over these step
+sizes, which step meets a hyperplane first adds noise of the size of the distance. The distances of
+stochastic descent are means over seeds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def xor() -> Dataset:
 def test_slope_1_without_events(loss: str, train: str) -> None:
     init = "balanced:0.3" if train == "both" else "gaussian:0.3"
     setting = Setting(width=2, activation="leaky:0.5", init=init, loss=loss, train=train)
-    seed = 16 if train == "both" else 17  # none of whose neurons meets a wall
+    seed = 16 if train == "both" else 17  # none of whose neurons meets a hyperplane
     unit = 1 if loss.endswith("sum") else 3  # so that all go equally far per step
     found = compare(setting, ONE_CLASS, seed, 2 * unit * np.array(LRS), time=5.0 * unit)
     assert found.path.events == [] and len(found.times) >= 4
@@ -41,7 +41,7 @@ def test_slope_1_without_events(loss: str, train: str) -> None:
 
 
 @pytest.mark.parametrize("activation", ["relu", "leaky:0.3"])
-def test_slope_about_1_where_walls_are_slid_along(activation: str) -> None:
+def test_slope_about_1_where_neurons_slide(activation: str) -> None:
     setting = Setting(width=8, init="balanced:0.2", activation=activation)
     found = compare(setting, xor(), lrs=LRS, time=20.0)
     assert {"cross", "slide", "release"} <= {event.what for event in found.path.events}

@@ -114,7 +114,7 @@ def test_dead_neurons_are_counted_at_three_times() -> None:
     assert leaky is not None and not leaky.dead_then.any()
 
 
-def test_a_sliding_neuron_is_compared_with_the_pull_along_its_walls() -> None:
+def test_a_sliding_neuron_is_compared_with_the_pull_along_its_hyperplanes() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 3)), np.array([1, -1, 1, -1, 1, -1, 1])
     path = follow(X, y, 0.0, *balanced(40, 3, 1e-8), log_L_end=math.log(7 * math.log(2)) - 1e-3)

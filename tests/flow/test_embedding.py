@@ -10,7 +10,7 @@ import pytest
 from helpers import refused, symmetric_start
 from tacit.flow.embedding import embedding, lemma_5_2
 from tacit.flow.follow import follow
-from tacit.flow.hyperplanes import walls_of
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.state import start
 from tacit.numerics.embedding import integrated
 
@@ -45,8 +45,8 @@ def test_the_growth_rate_is_that_of_the_path() -> None:
 
 def test_what_the_lemma_is_not_about_is_refused() -> None:
     X, y, W, a = symmetric_start(1e-6)
-    refused(lambda: embedding(start(walls_of(X[1:], y[1:], 0.2), W, a, True)), "symmetric")
-    refused(lambda: embedding(start(walls_of(X, y, 0.2), W, a, False)), "both layers")
+    refused(lambda: embedding(start(hyperplanes_of(X[1:], y[1:], 0.2), W, a, True)), "symmetric")
+    refused(lambda: embedding(start(hyperplanes_of(X, y, 0.2), W, a, False)), "both layers")
     path = follow(X, y, 0.2, W, a, log_L_end=math.log(9.99 * math.log(2)))
     refused(lambda: lemma_5_2(path, 10.0), "path ends")
     fixed = follow(X, y, 0.2, W, a, both=False, log_L_end=math.log(9.99 * math.log(2)))

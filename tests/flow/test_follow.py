@@ -77,7 +77,7 @@ def test_what_the_flow_keeps(alpha: float) -> None:
     losses = [moment.log_L for moment in path.moments]
     assert all(after <= before + 1e-9 for before, after in zip(losses, losses[1:], strict=False))
     state = path.last.state
-    t = state.W @ state.walls.e.T / np.linalg.norm(state.W, axis=1)[:, None]
+    t = state.W @ state.planes.e.T / np.linalg.norm(state.W, axis=1)[:, None]
     assert (t * state.side > -1e-12).all() and np.abs(t[state.side == 0]).max(initial=0) < 1e-12
 
 
@@ -96,7 +96,7 @@ def test_orthogonally_separable_data_ends_at_the_two_max_margin_vectors() -> Non
         assert np.arccos(np.clip(cosines.min(), -1, 1)) < 0.02
 
 
-def test_opposite_points_share_a_wall() -> None:
+def test_opposite_points_share_a_hyperplane() -> None:
     """On symmetric data the early pull has no kink, so no neuron sticks (lyu2021 (40))."""
     data = load("symmetric:n=10,d=2")
     _, _, W, a = random_net(1, 1, 10, 1e-6)
@@ -104,7 +104,7 @@ def test_opposite_points_share_a_wall() -> None:
     assert path.end == "reached"
     early = [event for event in path.events if event.s < path.moments[5].s]
     assert all(event.what == "cross" for event in early)
-    assert len(path.last.state.walls.e) == data.n // 2
+    assert len(path.last.state.planes.e) == data.n // 2
 
 
 def test_dead_and_stuck_networks_are_named() -> None:

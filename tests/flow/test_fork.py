@@ -20,20 +20,20 @@ def one_neuron(x, y, w, a, alpha: float = 0.0, both: bool = True) -> Path:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_a_neuron_on_a_ridge_may_go_either_way(alpha: float) -> None:
-    """In the wall of a point that pulls it on its active side, and not or less on the other."""
+    """On the hyperplane of a point that pulls it on its active side, and less on the other."""
     path = one_neuron([[0, 1], [0, -1]], [1, 1], [1.0, 0.0], 0.5, alpha)
-    assert path.end == "branched" and "Neuron 0 starts in a wall" in path.reason
+    assert path.end == "branched" and "Neuron 0 starts on an activation hyperplane" in path.reason
     assert len(path.moments) == 1  # nothing is claimed beyond
 
 
-def test_a_neuron_in_a_wall_that_is_pulled_one_way_goes_that_way() -> None:
+def test_a_neuron_on_a_hyperplane_that_is_pulled_one_way_goes_that_way() -> None:
     path = one_neuron([[0, 1], [1, 1]], [1, 1], [1.0, 0.0], 0.5)
     assert path.end == "reached"
     assert path.moments[0].state.side[0].tolist() == [1, 1]
 
 
 def test_a_neuron_in_a_valley_slides_from_the_start() -> None:
-    """a > 0 in the wall of a negative point that pushes it back, while another pulls it across."""
+    """a > 0 on the hyperplane of a negative point that pushes it back; another pulls it across."""
     path = one_neuron([[0, 1], [1, 0.5]], [-1, 1], [1.0, 0.0], 0.5)
     assert path.moments[0].state.side[0, 0] == 0
     later = path.moments[len(path.moments) // 2].state
@@ -51,7 +51,7 @@ def test_without_weights_a_relu_neuron_may_stay_and_a_leaky_one_cannot() -> None
 
 
 def test_an_output_weight_that_changes_its_sign_in_a_valley_branches() -> None:
-    """There the wall that held the neuron begins to repel it on both sides."""
+    """There the hyperplane that held the neuron begins to repel it on both sides."""
     for a in (0.1, 0.2, 0.3):
         path = one_neuron([[0, 1], [1, -0.2]], [-1, -1], [1.0, 0.0], a)
         assert path.end == "branched" and "a = 0" in path.reason

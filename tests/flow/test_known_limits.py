@@ -283,8 +283,9 @@ def random_limit(number: int, d: int, n: int, activation: str, train: str, label
 def stationarity(limit: Limit, alpha: float) -> float:
     """‖∂/∂v of the objective − Σ λ_i ∂q_i‖, relative, with λ ≥ 0 on the points of margin 1.
 
-    A direction in the wall of such a point may have any slope h in [α, 1] there, whatever slope
-    others have: λ_i h = αλ_i + µ with 0 ≤ µ ≤ (1 − α) λ_i, a row of its own with a slack variable.
+    A direction on the hyperplane of such a point may have any slope h in [α, 1] there, whatever
+    slope others have: λ_i h = αλ_i + µ with 0 ≤ µ ≤ (1 − α) λ_i, a row of its own with a slack
+    variable.
     """
     X, y, V = limit.data.X, limit.data.y, vectors(limit)
     signs = np.array([group.sign for group in limit.groups])

@@ -37,15 +37,15 @@ def inverse(total: float, loss) -> float:
 def test_every_measure_is_its_definition(both: bool, kind: str) -> None:
     path = a_path(both, kind)
     found = along(path, kind)
-    walls, degree = path.last.state.walls, 2 if both else 1
+    planes, degree = path.last.state.planes, 2 if both else 1
 
     def loss(q):
         return np.exp(-q) if kind == "exponential" else np.log1p(np.exp(-q))
 
     for i in range(0, len(path.moments), 7):
         W, a = path.moments[i].state.W, path.moments[i].state.a
-        t = walls.X @ W.T
-        q = walls.y * (np.maximum(t, walls.alpha * t) @ a)
+        t = planes.X @ W.T
+        q = planes.y * (np.maximum(t, planes.alpha * t) @ a)
         norm = math.sqrt((W**2).sum() + ((a**2).sum() if both else 0.0))
         total = float(loss(q).sum())
         assert found.norm[i] == pytest.approx(norm, rel=1e-14)

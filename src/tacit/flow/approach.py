@@ -1,4 +1,4 @@
-"""How the path comes near a network: the angle in weight space, over the loss."""
+"""How the path comes near its limit: the angle in weight space, over the loss."""
 
 from __future__ import annotations
 
@@ -9,36 +9,38 @@ import numpy as np
 from tacit.flow.candidates import Candidate
 from tacit.flow.path import Path
 from tacit.flow.state import State
+from tacit.values import Network
 
 
-def angles(path: Path, W: np.ndarray, a: np.ndarray, found: Candidate) -> np.ndarray:
-    """T × 2: log₁₀ loss and angle to the limit, of the moments at which the loss is below 1.
+def angles(path: Path, network: Network, end: Candidate) -> np.ndarray:
+    """log₁₀ loss and angle to the limit (T × 2), of the moments at which the loss is below 1.
 
     With both layers trained the limit fixes what a group weighs in all, not how its neurons share
     it, so the angle is to the nearest network with the limit's groups.
     """
     rows = [
-        (moment.log_L / math.log(10), _angle(moment.state, W, a, found))
+        (moment.log_L / math.log(10), _angle(moment.state, network, end))
         for moment in path.moments
         if moment.log_L < 0
     ]
     return np.array(rows).reshape(-1, 2)
 
 
-def _angle(state: State, W: np.ndarray, a: np.ndarray, found: Candidate) -> float:
+def _angle(state: State, network: Network, end: Candidate) -> float:
+    """The angle between the weights of a moment and the nearest with the limit's groups."""
     if not state.both:
-        mine, best = state.W.ravel(), W.ravel()
+        mine, best = state.W.ravel(), network.W.ravel()
     else:
-        end_W, end_a = np.zeros(W.shape), np.zeros(len(a))
-        for g, v in enumerate(found.V):
+        end_W, end_a = np.zeros(network.W.shape), np.zeros(network.width)
+        for g, v in enumerate(end.V):
             length = float(np.linalg.norm(v))
             if length == 0:
                 continue
-            rows = np.flatnonzero(found.group == g)
-            towards = state.W[rows] @ (v / length) + found.sign[g] * state.a[rows]
+            rows = np.flatnonzero(end.group == g)
+            towards = state.W[rows] @ (v / length) + end.sign[g] * state.a[rows]
             part = np.maximum(towards, 0.0)
             part *= math.sqrt(length) / max(float(np.linalg.norm(part)), 1e-300)
-            end_W[rows], end_a[rows] = part[:, None] * (v / length), part * found.sign[g]
+            end_W[rows], end_a[rows] = part[:, None] * (v / length), part * end.sign[g]
         mine = np.concatenate([state.W.ravel(), state.a])
         best = np.concatenate([end_W.ravel(), end_a])
     mine, best = mine / np.linalg.norm(mine), best / np.linalg.norm(best)
@@ -46,9 +48,9 @@ def _angle(state: State, W: np.ndarray, a: np.ndarray, found: Candidate) -> floa
 
 
 def fitted_rate(approach: np.ndarray) -> float | None:
-    """r of angle ~ log(1/L)^(−r), by least squares over the last factor of 30 in log(1/L).
+    """The r of angle ~ log(1/L)^(−r), by least squares over the last factor of 30 in log(1/L).
 
-    At least over the last six moments: deep down they are further apart.
+    The fit is over six moments at least: deep down they are further apart.
     """
     depth, angle = -approach[:, 0], approach[:, 1]
     since = min(depth[-1] / 30, *depth[-6:]) if len(depth) else 0.0

@@ -1,7 +1,8 @@
 """Where the flow may go on in more than one way: neurons on a ridge (lyu2021 App. I.2).
 
-A neuron that starts exactly in a wall, or comes to w = 0, is looked at from many points around it:
-if all of them go the same way, so does it, else the flow branches there.
+Points around a neuron that starts exactly on an activation hyperplane, or comes to w = 0, are
+followed for a short while. If all of them go the same way, so does the neuron; otherwise the flow
+branches there.
 """
 
 from __future__ import annotations
@@ -10,40 +11,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacit.flow.hyperplanes import Walls
-from tacit.flow.stage import TIE, Undecided, advance, nearest_pulls
-from tacit.flow.state import AT_WALL, State
-
-AROUND, AWAY = 1e-9, 1e-3
-"""How far from the neuron the points around it are, and how far they go, relative to its size."""
-POINTS = 48
-SAME = 0.999
-"""Cosine from which on two of them go the same way."""
-NEAR = 1e-6
-"""Sine of the angle to a wall along which a neuron leaves w = 0."""
+from tacit.flow.hyperplanes import Hyperplanes
+from tacit.flow.stage import Undecided, advance, nearest_pulls
+from tacit.flow.state import State
+from tacit.flow.tolerances import BRANCH, STAGE
 
 
 class Branched(Exception):
-    """The message says where."""
+    """The flow has more than one solution from here on; the message says where."""
 
 
 def settle_start(state: State, c: np.ndarray) -> None:
-    """Put neurons that start in a wall on the side they go to, or into the wall if they slide."""
-    t = state.W @ state.walls.e.T
+    """Put neurons that start on a hyperplane on the side they go to; or let them slide."""
+    t = state.W @ state.planes.e.T
     lengths = np.linalg.norm(state.W, axis=1)
-    inside = (np.abs(t) <= AT_WALL * lengths[:, None]) & state.walls.e.any(axis=1)
+    inside = (np.abs(t) <= STAGE.on_plane * lengths[:, None]) & state.planes.e.any(axis=1)
     for k in np.flatnonzero(inside.any(axis=1) & (state.a != 0)).tolist():
         if lengths[k] == 0:
             leave_origin(state, k, c, "starts at w = 0")
         else:
-            _leave_walls(state, k, c, np.flatnonzero(inside[k]))
+            _leave_planes(state, k, c, np.flatnonzero(inside[k]))
 
 
 def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
-    """Neuron k, at w = 0, stays there or leaves in the one direction there is."""
-    plus, minus = state.walls.pulls(c)
+    """Let neuron k, at w = 0, stay there or leave in the one direction there is."""
+    plus, minus = state.planes.pulls(c)
     state.W[k] = 0.0
-    stays = shortest(state.walls, plus, minus) <= TIE * float(np.abs(c) @ np.abs(state.walls.r))
+    pull = float(np.abs(c) @ np.abs(state.planes.r))
+    stays = shortest(state.planes, plus, minus) <= STAGE.tie * pull
     ends = [end.W[0] for end in _around(state, k, c, np.arange(len(plus))) if end is not None]
     lengths = np.array([np.linalg.norm(end) for end in ends])
     far = [
@@ -53,57 +48,60 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
         state.side[k] = 0
         return
     alike = np.array(far) @ np.array(far).T if far else np.zeros((1, 1))
-    if stays or not far or float(alike.min()) < SAME:
+    if stays or not far or float(alike.min()) < BRANCH.same:
         others = "it may stay there or go on" if stays else "it may go on in different directions"
         raise Branched(f"Neuron {k} {where}: {others}.")
     state.W[k] = far[0] * _far(state, k)
-    state.side[k] = np.where(state.walls.e @ far[0] > 0, 1, -1)
-    near = np.flatnonzero(np.abs(state.walls.e @ far[0]) <= NEAR)
-    if len(near):  # it leaves along a wall
+    state.side[k] = np.where(state.planes.e @ far[0] > 0, 1, -1)
+    near = np.flatnonzero(np.abs(state.planes.e @ far[0]) <= BRANCH.near)
+    if len(near):  # it leaves along a hyperplane
         state.side[k, near] = 0
-        state.W[k] = state.walls.face(near).along(state.W[k])
+        state.W[k] = state.planes.face(near).along(state.W[k])
 
 
-def _leave_walls(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
-    """Neuron k starts in these walls."""
+def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
+    """Let neuron k, which starts on these hyperplanes, go the one way there is."""
     ends = [end for end in _around(state, k, c, on) if end is not None]
     if not ends:
-        raise Branched(f"Neuron {k} starts in a wall, and what it does there cannot be told.")
+        raise Branched(
+            f"Neuron {k} starts on an activation hyperplane, and it cannot be told what it does."
+        )
     sides = np.array([end.side[0, on] for end in ends])
     moved = np.array([end.W[0] - state.W[k] for end in ends])
     lengths = np.linalg.norm(moved, axis=1)
     if lengths.min() > _far(state, k):
         way = moved / lengths[:, None]
-        apart = float((way @ way.T).min()) < SAME
+        apart = float((way @ way.T).min()) < BRANCH.same
     else:
         apart = lengths.max() > _far(state, k)
     if apart or (sides * sides[0] < 0).any():
         raise Branched(
-            f"Neuron {k} starts in a wall: points around it go different ways, and so may the flow."
+            f"Neuron {k} starts on an activation hyperplane: points around it go different ways, "
+            "and so may the flow."
         )
     state.side[k, on] = np.where((sides == sides[0]).all(axis=0), sides[0], 0)
 
 
-def shortest(walls: Walls, plus: np.ndarray, minus: np.ndarray) -> float:
+def shortest(planes: Hyperplanes, plus: np.ndarray, minus: np.ndarray) -> float:
     """The length of the shortest pull in Clarke's subdifferential at w = 0."""
     low, high = np.minimum(plus, minus), np.maximum(plus, minus)
     everything = np.arange(len(plus))
-    kappa = nearest_pulls(walls.face(everything), np.zeros(walls.e.shape[1]), low, high)
-    return float(np.linalg.norm(kappa @ walls.e))
+    kappa = nearest_pulls(planes.face(everything), np.zeros(planes.e.shape[1]), low, high)
+    return float(np.linalg.norm(kappa @ planes.e))
 
 
 def _around(state: State, k: int, c: np.ndarray, on: np.ndarray) -> Iterator[State | None]:
-    """Where points around neuron k go; None for those that come back to w = 0 or cannot be told."""
-    pull = max(float(np.abs(c) @ np.abs(state.walls.r)), 1e-300)
+    """The ends of points around neuron k; None where one returns to w = 0 or cannot be told."""
+    pull = max(float(np.abs(c) @ np.abs(state.planes.r)), 1e-300)
     size = _size(state, k)
-    time = AWAY * size / (pull * max(abs(float(state.a[k])), 1e-300))
+    time = BRANCH.away * size / (pull * max(abs(float(state.a[k])), 1e-300))
     rng = np.random.default_rng(0)
-    for _ in range(POINTS):
+    for _ in range(BRANCH.points):
         step = rng.standard_normal(state.W.shape[1])
-        W = (state.W[k] + AROUND * size / np.linalg.norm(step) * step)[None]
+        W = (state.W[k] + BRANCH.around * size / np.linalg.norm(step) * step)[None]
         side = state.side[[k]].copy()
-        side[0, on] = np.where(state.walls.e[on] @ W[0] > 0, 1, -1)
-        one = State(state.walls, W, state.a[[k]].copy(), state.both, side, np.ones(1))
+        side[0, on] = np.where(state.planes.e[on] @ W[0] > 0, 1, -1)
+        one = State(state.planes, W, state.a[[k]].copy(), state.both, side, np.ones(1))
         try:
             advance(one, c, time)
         except Undecided:
@@ -117,4 +115,4 @@ def _size(state: State, k: int) -> float:
 
 
 def _far(state: State, k: int) -> float:
-    return 100 * AROUND * _size(state, k)
+    return 100 * BRANCH.around * _size(state, k)

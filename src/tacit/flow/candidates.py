@@ -3,7 +3,7 @@
 Once activation patterns stop changing, neurons with one pattern and one sign share a direction in
 the limit, and the limit direction is the best network with these patterns: min Σ‖v_g‖ with both
 layers trained, min Σ‖v_g‖²/(v² size_g) with the output layer fixed. A group that slides is kept on
-its face. Whether this is the limit of the path is for the certificate and the path to say.
+its face. Whether this is the limit of the path is decided in `flow.evidence`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.flow.state import State
+from tacit.flow.tolerances import CANDIDATE
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.polish import along, newton
 from tacit.numerics.restricted import Groups, restricted_program
-
-DEAD = 1e-6
-"""Groups whose weight in the candidate is a smaller share than this die out."""
-NONE = 1e-9
-"""Margins relative to Σ‖v_g‖ below this are the solver's error."""
-WALL = 1e-7
-"""Sine of the angle to a wall below which a group touches it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,29 +25,30 @@ class Candidate:
     """Groups of the surviving neurons, and where the program sends each."""
 
     sign: np.ndarray
+    """The sign of each group's output weights."""
     size: np.ndarray
-    """Neurons of each group."""
+    """The number of neurons of each group."""
     group: np.ndarray
-    """Which group every neuron is in; −1 for those that feel nothing or die out."""
+    """The group of every neuron; −1 for those that are inactive on every sample or die out."""
     pattern: np.ndarray
     """Groups × points: 1, −1, or 0 where the group slides."""
     V: np.ndarray
     """v_g = Σ|a_k| w_k of the group at the limit, scaled so that the smallest margin is 1."""
     multipliers: np.ndarray
-    """λ ≥ 0 of the points, of sum 1."""
+    """λ ≥ 0 of the samples, of sum 1."""
     touches: np.ndarray
-    """Points at whose wall, or beyond it, a group would end although it does not slide there: then
-    the patterns have not settled yet."""
+    """Samples on whose hyperplane, or beyond it, a group would end although it does not slide
+    along it: then the patterns have not settled yet."""
 
 
 def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
     """The group of every neuron, and the first neuron of each group.
 
-    The group is −1 for neurons that feel no point, and with both layers trained for those of groups
-    that weigh less than the share `least` of the heaviest.
+    The group is −1 for neurons that are inactive on every sample, and with both layers trained for
+    those of groups that weigh less than the share `least` of the heaviest.
     """
     pattern = state.pattern()
-    felt = pattern >= 0 if state.walls.alpha == 0 else np.ones(pattern.shape, dtype=bool)
+    felt = pattern >= 0 if state.planes.alpha == 0 else np.ones(pattern.shape, dtype=bool)
     alive = felt.any(axis=1) & (state.a != 0) & state.W.any(axis=1)
     keys: dict[bytes, int] = {}
     group = np.full(len(state.a), -1)
@@ -75,31 +70,31 @@ def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
 
 
 def candidate(state: State, least: float = 0.0) -> Candidate | None:
-    """None when the surviving patterns cannot give every point its label.
+    """The candidate; None when the surviving patterns cannot give every sample its label.
 
     Groups below the share `least` of the heaviest are taken to die out.
     """
-    walls = state.walls
+    planes = state.planes
     group, firsts = surviving(state, least)
     if not firsts:
         return None
     pattern = state.pattern()[firsts]
     sign = np.sign(state.a[firsts]).astype(int)
     size = np.bincount(group[group >= 0], minlength=len(firsts))
-    scale = float(np.abs(walls.r).max())
-    X, y = walls.X / scale, walls.y
+    scale = float(np.abs(planes.r).max())
+    X, y = planes.X / scale, planes.y
     if state.both:
-        solved = _both_layers(X, y, walls.alpha, sign, pattern)
+        solved = _both_layers(X, y, planes.alpha, sign, pattern)
     else:
-        solved = _first_layer(X, y, walls.alpha, sign, pattern, size * state.a[firsts] ** 2)
+        solved = _first_layer(X, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
     if solved is None:
         return None
     V, lam = solved
-    smallest = float(margins(X, y, walls.alpha, Neurons(V, sign))[0].min())
-    if not smallest > NONE * float(np.linalg.norm(V, axis=1).sum()):
+    smallest = float(margins(X, y, planes.alpha, Neurons(V, sign))[0].min())
+    if not smallest > CANDIDATE.none * float(np.linalg.norm(V, axis=1).sum()):
         return None
     room = np.outer(np.linalg.norm(V, axis=1), np.linalg.norm(X, axis=1))
-    outside = ((V @ X.T) * pattern < WALL * room) & (pattern != 0) & (room > 0)
+    outside = ((V @ X.T) * pattern < CANDIDATE.on_plane * room) & (pattern != 0) & (room > 0)
     touches = np.flatnonzero(outside.any(axis=0))
     return Candidate(sign, size, group, pattern, V / (smallest * scale), lam, touches)
 
@@ -107,28 +102,30 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
 def _both_layers(
     X: np.ndarray, y: np.ndarray, alpha: float, sign: np.ndarray, pattern: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """min Σ‖v_g‖: solved inside the cells, then brought to rounding error."""
+    """min Σ‖v_g‖ inside the cells, polished by Newton's method to rounding error."""
     face = pattern == 0
-    # At points with s_g y_i > 0 walls are seldom in the way: first without them.
-    found = None
-    for walls in ((sign[:, None] * y < 0) & ~face, ~face):
-        groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), walls, face)
-        found = restricted_program(X, y, alpha, groups)
-        if found is None or not found.value > NONE:
+    # The hyperplanes of samples with s_g y_i > 0 are seldom in the way: first without them.
+    solution = None
+    for held in ((sign[:, None] * y < 0) & ~face, ~face):
+        groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), held, face)
+        solution = restricted_program(X, y, alpha, groups)
+        if solution is None or not solution.value > CANDIDATE.none:
             return None
-        found = restricted_program(X, y, alpha, groups, unit=found.value) or found
-        room = np.outer(np.linalg.norm(found.V, axis=1), np.linalg.norm(X, axis=1))
-        if not ((found.V @ X.T) * pattern < -WALL * room).any():
+        solution = restricted_program(X, y, alpha, groups, unit=solution.value) or solution
+        room = np.outer(np.linalg.norm(solution.V, axis=1), np.linalg.norm(X, axis=1))
+        if not ((solution.V @ X.T) * pattern < -CANDIDATE.on_plane * room).any():
             break
-    assert found is not None
-    lengths = np.linalg.norm(found.V, axis=1)
-    live = np.flatnonzero(lengths > DEAD * lengths.max())
+    assert solution is not None
+    lengths = np.linalg.norm(solution.V, axis=1)
+    live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
     leans = [np.flatnonzero(face[g]) for g in live]
-    net = Neurons(found.V[live], sign[live])
-    better = newton(X, y, alpha, net, leans, found.multipliers, "sum")
-    if better is None or _ratio(X, y, alpha, better[0]) < (1 - NONE) * _ratio(X, y, alpha, net):
-        return found.V, found.multipliers
-    V = np.zeros(found.V.shape)
+    net = Neurons(solution.V[live], sign[live])
+    better = newton(X, y, alpha, net, leans, solution.multipliers, "sum")
+    if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
+        X, y, alpha, net
+    ):
+        return solution.V, solution.multipliers
+    V = np.zeros(solution.V.shape)
     V[live] = better[0].V
     return V, better[1]
 
@@ -146,13 +143,13 @@ def _first_layer(
     pattern: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """min Σ‖v_g‖²/size_g: a max-margin problem, as PAR is (its cells are looked at afterwards)."""
+    """min Σ‖v_g‖²/size_g: a max-margin problem, as PAR is; its cells are checked afterwards."""
     frames = [along(X[signs == 0]) * np.sqrt(k) for signs, k in zip(pattern, sizes, strict=True)]
     slopes = np.where(pattern > 0, 1.0, np.where(pattern < 0, alpha, 0.0)) * sign[:, None] * y
     features = [m[:, None] * (X @ frame) for m, frame in zip(slopes, frames, strict=True)]
-    found = max_margin(np.hstack(features))
-    if found.status != "separable":
+    problem = max_margin(np.hstack(features))
+    if problem.status != "separable":
         return None
-    parts = np.split(found.direction, np.cumsum([frame.shape[1] for frame in frames])[:-1])
+    parts = np.split(problem.direction, np.cumsum([frame.shape[1] for frame in frames])[:-1])
     V = [frame @ part for frame, part in zip(frames, parts, strict=True)]
-    return np.array(V), found.multipliers
+    return np.array(V), problem.multipliers

@@ -26,7 +26,7 @@ from tacit.training.rules import Descent, parse_descent, start
 from tacit.values import BadInput, Dataset, Setting
 
 MOMENTS = 24
-"""Of the path, at most, at which descent is looked at."""
+"""The most moments of the path at which descent is compared."""
 MOST_EPOCHS = 10**9
 
 
@@ -36,8 +36,8 @@ class Comparison:
 
     lrs: np.ndarray
     times: np.ndarray
-    """At which they were compared, in the time of descent: step size × steps, of the mean loss or
-    of the sum as the setting says; of stochastic descent, what an epoch adds up to."""
+    """The times at which they were compared, in the time of descent: step size × steps, of the mean
+    loss or of the sum as the setting says; of stochastic descent, what an epoch adds up to."""
     apart: np.ndarray
     """lrs × times: ‖θ − θ_flow‖/‖θ_flow‖ of the trained weights."""
     slope: float | None
@@ -46,7 +46,7 @@ class Comparison:
 
     @property
     def distances(self) -> np.ndarray:
-        """Of each step size, the largest over the times."""
+        """The largest distance over the times, of each step size."""
         return self.apart.max(axis=1)
 
 
@@ -88,7 +88,7 @@ def compare(
 
 
 def _loss(setting: Setting) -> tuple[Kind, bool]:
-    """Its tail, and whether it is the mean."""
+    """The tail of the loss, and whether it is the mean."""
     loss = setting.loss
     if isinstance(loss, Logistic):
         return "logistic", loss.reduction == "mean"
@@ -106,19 +106,19 @@ def _check(
         raise BadInput("only gd and sgd with constant steps follow the flow in its own time")
     if descent.batch is not None and data.n % descent.batch:
         raise BadInput(
-            f"--batch {descent.batch} must divide the {data.n} examples, "
+            f"`batch={descent.batch}` must divide the {data.n} examples, "
             "so that they count equally in an epoch"
         )
     if not len(lrs) or not all(0 < lr < math.inf for lr in lrs):
         raise BadInput("there must be at least one step size, and all must be positive numbers")
     if not max(lrs) <= time <= MOST_EPOCHS * min(lrs):
-        raise BadInput(f"time={time} must be between one and {MOST_EPOCHS:g} steps of every size")
+        raise BadInput(f"`time={time}` must be between one and {MOST_EPOCHS:g} steps of every size")
 
 
 def _until(
     setting: Setting, data: Dataset, weights: Weights, kind: Kind, log_t: float, seconds: float
 ) -> Path:
-    """The path until that time, or its end if it rests before: to ever smaller losses."""
+    """The path until that time, or until it ends before, followed to ever smaller losses."""
     alpha, both = setting.alpha, setting.train != "first"
     end, fall = math.log(data.n) - 1, 0.5
     while True:
@@ -141,7 +141,7 @@ def _apart(
     """The distance at each of the times, for one step size and the time that an epoch takes."""
     X, y = jnp.asarray(data.X), jnp.asarray(data.y, jnp.float64)
     now = start(descent, weights)
-    found = []
+    distances = []
     for time, moment in zip(times, moments, strict=True):
         epochs = math.floor(time / per_epoch)
         share = time / per_epoch - epochs
@@ -151,10 +151,10 @@ def _apart(
         one, other = descent.model.trained(now.params), descent.model.trained(later.params)
         flow = {"W": moment.state.W, "a": moment.state.a}
         gap = [np.asarray(one[k] + share * (other[k] - one[k])) - flow[k] for k in one]
-        found.append(_norm(gap) / _norm([flow[k] for k in one]))
-        if int(later.status) == stops.DIVERGED or not math.isfinite(found[-1]):
+        distances.append(_norm(gap) / _norm([flow[k] for k in one]))
+        if int(later.status) == stops.DIVERGED or not math.isfinite(distances[-1]):
             raise BadInput(f"diverged with step size {lr:g}; try smaller ones")
-    return found
+    return distances
 
 
 def _norm(parts: list[np.ndarray]) -> float:

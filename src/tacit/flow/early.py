@@ -1,7 +1,7 @@
 """The early phase: near zero every neuron turns on its own, up or down G, before the net fits.
 
-As long as the outputs are small the loss pulls on all points as it does at f = 0, and the neurons
-do not feel each other (phuong2021 §4.1, lyu2021 §5.1, wang2022 Prop. 6):
+As long as the outputs are small the loss pulls on all samples as it does at f = 0, and the neurons
+do not interact (phuong2021 §4.1, lyu2021 §5.1, wang2022 Prop. 6):
 
     G(w) = Σ −ℓ'(0) y_i φ(w·x_i),   w_k' = a_k ∇G(w_k),   a_k' = G(w_k).   phuong2021 (12)
 """
@@ -19,6 +19,7 @@ from tacit.flow.exponential_tail import Kind
 from tacit.flow.interpolation import between
 from tacit.flow.path import Moment, Path
 from tacit.flow.state import State
+from tacit.flow.tolerances import STAGE
 from tacit.numerics.extremal_directions import extremal_directions
 
 LN10 = math.log(10)
@@ -33,26 +34,28 @@ class Early:
     """The end of the early phase and what the neurons have come to by then."""
 
     end: Moment
-    """When it ends, and the network then; between two moments of the path as a rule."""
+    """The moment at which it ends; as a rule between two moments of the path."""
     index: int
-    """The last moment of the path that belongs to it."""
+    """The number of the last moment of the path that belongs to it."""
     sectors: np.ndarray
     """m × n: the signs of w_k·x_i then, 0 where the neuron slides (phuong2021 Definition 1)."""
     dead_at_start: np.ndarray
-    """m flags: neurons that feel no point and so never move again; possible for ReLU only."""
+    """m flags: neurons that are inactive on every sample and so never move again (ReLU only)."""
     dead_then: np.ndarray
+    """The same at the end of the early phase."""
     dead_at_end: np.ndarray
-    """The same at the end of the early phase, and at the end of the path."""
+    """The same at the end of the path."""
     cosines: np.ndarray
     """cos(w_k, sign(a_k) ∇G(w_k)) at the end of the early phase; nan where ∇G(w_k) is 0."""
     aligned: np.ndarray | None
-    """log t at which the cosine is first 1 − δ or more (wang2022 Theorem 1): −inf from the start,
-    inf never, None when no δ was given. Accurate to a few percent of a neuron's own time."""
+    """log t at which the cosine is first 1 − δ or more (wang2022 Theorem 1): −inf where it is so
+    from the start, inf where it never is; None when no δ was given. It is accurate to a few percent
+    of a neuron's own time."""
     extremal: np.ndarray | None
-    """m flags: neurons in an extremal sector of the sign of a_k (phuong2021 Lemma 1); None: not
-    asked for."""
+    """m flags: neurons in an extremal sector of the sign of a_k (phuong2021 Lemma 1); None when
+    they were not asked for."""
     complete: bool
-    """All extremal sectors are known; otherwise those that were met."""
+    """Whether all extremal sectors are known, and not only those that the search met."""
 
     @property
     def s(self) -> float:
@@ -119,7 +122,7 @@ def early(
                 break
             end = moment
     sectors = end.state.pattern()
-    found, complete = _extremal(end.state, sectors) if extremal else (None, False)
+    in_extremal, complete = _extremal(end.state, sectors) if extremal else (None, False)
     return Early(
         end=end,
         index=last,
@@ -129,7 +132,7 @@ def early(
         dead_at_end=dead(path.last.state),
         cosines=cosines(end.state),
         aligned=None if delta is None else _aligned(path, kind, delta),
-        extremal=found,
+        extremal=in_extremal,
         complete=complete,
     )
 
@@ -137,54 +140,58 @@ def early(
 def dead(state: State) -> np.ndarray:
     """Neurons that nothing can move: they are 0, or (ReLU) no w_k·x_i is positive.
 
-    The latter includes neurons that were pushed to a wall and lie in it, unless there are points on
-    either side of 0 along its line: then one of them is felt wherever the neuron goes.
+    The latter includes neurons that were pushed to an activation hyperplane and lie on it, unless
+    there are samples on either side of 0 along its line: then the neuron becomes active on one of
+    them wherever it goes.
     """
-    walls, sign = state.walls, state.pattern()
+    planes, sign = state.planes, state.pattern()
     here = (state.a != 0) & state.W.any(axis=1)
-    if walls.alpha != 0:
+    if planes.alpha != 0:
         return ~here
-    ahead = np.bincount(walls.line, walls.r > 0, len(walls.e)) > 0
-    behind = np.bincount(walls.line, walls.r < 0, len(walls.e)) > 0
+    ahead = np.bincount(planes.line, planes.r > 0, len(planes.e)) > 0
+    behind = np.bincount(planes.line, planes.r < 0, len(planes.e)) > 0
     held = (state.side == 0) & ahead & behind
     return ~(here & ((sign > 0).any(axis=1) | held.any(axis=1)))
 
 
 def cosines(state: State) -> np.ndarray:
-    """cos(w_k, sign(a_k) ∇G(w_k)), ∇G being that along the walls in which the neuron slides."""
-    g = gradients(state, state.walls.y)
+    """cos(w_k, sign(a_k) ∇G(w_k)), with ∇G projected on the hyperplanes along which w_k slides."""
+    g = gradients(state, state.planes.y)
     size = np.linalg.norm(state.W, axis=1) * np.linalg.norm(g, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(size > 0, np.sign(state.a) * (g * state.W).sum(axis=1) / size, np.nan)
 
 
 def gradients(state: State, c: np.ndarray) -> np.ndarray:
-    """Σ c_i φ'(w_k·x_i) x_i for every neuron, along the walls in which it slides."""
-    walls, sign = state.walls, state.pattern()
-    slopes = np.where(sign > 0, 1.0, np.where(sign < 0, walls.alpha, 0.0))
-    g = (slopes * c) @ walls.X
-    none = 1e-13 * (slopes @ np.abs(c * walls.r))
+    """Σ c_i φ'(w_k·x_i) x_i of every neuron, projected on the hyperplanes along which it slides."""
+    planes, sign = state.planes, state.pattern()
+    slopes = np.where(sign > 0, 1.0, np.where(sign < 0, planes.alpha, 0.0))
+    g = (slopes * c) @ planes.X
+    none = STAGE.on_plane * (slopes @ np.abs(c * planes.r))  # sums that are only rounding
     for k in np.flatnonzero((state.side == 0).any(axis=1)):
-        basis = np.linalg.qr(walls.e[state.side[k] == 0].T)[0]
+        basis = np.linalg.qr(planes.e[state.side[k] == 0].T)[0]
         g[k] -= basis @ (basis.T @ g[k])
     g[np.linalg.norm(g, axis=1) <= none] = 0.0
     return g
 
 
 def _near_zero(state: State, kind: Kind, share: float) -> bool:
+    """Whether |ℓ'| at every sample is within this share of |ℓ'(0)|."""
     q = state.outputs()
     change = np.expm1(-q) if kind == "exponential" else np.tanh(-q / 2)  # ℓ'(q)/ℓ'(0) − 1
     return bool((np.abs(change) <= share).all())
 
 
 def _extremal(state: State, sectors: np.ndarray) -> tuple[np.ndarray, bool]:
-    found = extremal_directions(state.walls.X, state.walls.y, state.walls.alpha)
-    known = {(item.sign, item.sector.astype(np.int8).tobytes()) for item in found.items}
+    """Whether each neuron is in an extremal sector, and whether all of these are known."""
+    known = extremal_directions(state.planes.X, state.planes.y, state.planes.alpha)
+    keys = {(item.sign, item.sector.astype(np.int8).tobytes()) for item in known.items}
     mine = zip(np.sign(state.a).astype(int).tolist(), sectors, strict=True)
-    return np.array([(sign, row.tobytes()) in known for sign, row in mine]), found.complete
+    return np.array([(sign, row.tobytes()) in keys for sign, row in mine]), known.complete
 
 
 def _aligned(path: Path, kind: Kind, delta: float) -> np.ndarray:
+    """log t at which each neuron's cosine is first 1 − δ or more."""
     when = np.where(cosines(path.moments[0].state) >= 1 - delta, -math.inf, math.inf)
     for one, other in pairwise(path.moments):
         new = (cosines(other.state) >= 1 - delta) & (when == math.inf)

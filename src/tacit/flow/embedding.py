@@ -17,17 +17,17 @@ def embedding(first: State, kind: Kind = "logistic") -> Embedding:
     """The embedding of initial weights; a BadInput where the lemma does not speak of them."""
     if not first.both:
         raise BadInput("Lemma 5.2 is about networks of which both layers are trained")
-    walls = first.walls
-    numerics.need_symmetric(walls.X, walls.y)
-    return numerics.embedding(walls.X, walls.y, walls.alpha, first.W, first.a, kind)
+    planes = first.planes
+    numerics.need_symmetric(planes.X, planes.y)
+    return numerics.embedding(planes.X, planes.y, planes.alpha, first.W, first.a, kind)
 
 
 def lemma_5_2(path: Path, r: float, kind: Kind = "logistic") -> Lemma52:
     """The lemma at radius r, measured on the path."""
     if not path.last.state.both:
         raise BadInput("Lemma 5.2 is about networks of which both layers are trained")
-    walls = path.last.state.walls
-    n = len(walls.y)  # the path is that of the sum of the losses, the lemma that of the mean
+    planes = path.last.state.planes
+    n = len(planes.y)  # the path is that of the sum of the losses, the lemma that of the mean
     times = np.array([n * math.exp(min(moment.log_t, 600.0)) for moment in path.moments])
     weights = [(moment.state.W, moment.state.a) for moment in path.moments]
-    return numerics.interpolated(walls.X, walls.y, walls.alpha, times, weights, r, kind)
+    return numerics.interpolated(planes.X, planes.y, planes.alpha, times, weights, r, kind)

@@ -13,13 +13,15 @@ from tacit.certificates import certify
 from tacit.data import takes_data
 from tacit.flow.evidence import Evidence, judge
 from tacit.flow.exponential_tail import tail_of
-from tacit.flow.follow import FLAT, SLOW, STILL, begin
+from tacit.flow.follow import begin
 from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.steps import seen_by
+from tacit.flow.tolerances import PATH
 from tacit.models import model_text
 from tacit.models.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Network, Setting
+from tacit.values.setting import Layers
 from tacit.values.text import count
 
 LN10 = math.log(10)
@@ -209,7 +211,7 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
             )
 
 
-def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Evidence | None]:
+def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Evidence | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one."""
     state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
     if path.end is PathEnd.BRANCHED:
@@ -240,13 +242,15 @@ def _end(path: Path, data: Dataset, train: str) -> tuple[Outcome, str, Evidence 
 
 
 def _stuck(path: Path, at: str) -> str:
+    """By what evidence the path is at rest."""
     q = path.last.state.outputs()
     wrong = int((q <= 0).sum())
     how = (
-        f"no neuron changes by more than {SLOW:g} and log L by more than {FLAT:g} in the time "
-        "1/Σ p_i‖x_i‖"
+        f"no neuron changes by more than {PATH.slow:g} and log L by more than {PATH.flat:g} in the "
+        "time 1/Σ p_i‖x_i‖"
         if path.last.state.both
-        else f"the pulls on the neurons are below {math.sqrt(STILL):.0e} of what they consist of"
+        else f"the pulls on the neurons are below {math.sqrt(PATH.still):.0e} of what they consist "
+        "of"
     )
     return (
         f"At rest with positive loss, {at}: {how}; {count(wrong, 'point')} of {len(q)} "
@@ -255,6 +259,7 @@ def _stuck(path: Path, at: str) -> str:
 
 
 def _partial(data: Dataset, unseen: np.ndarray) -> str:
+    """Which samples no neuron is active on."""
     classes = {int(label) for label in data.y[unseen]}
     whole = len(classes) == 1 and (unseen == (data.y == min(classes))).all()
     which = f", all of class {min(classes):+d}" if whole else ""

@@ -1,8 +1,8 @@
 """Is the network that the surviving patterns point to the limit of the path?
 
-Four things must be seen: it is a KKT point of the max-margin problem; no neuron would have to
+Four things are needed: it is a KKT point of the max-margin problem; no neuron would have to
 change sides on the way there; neurons that it leaves out do not grow faster than the others; and
-the path comes nearer.
+the path comes nearer. The thresholds are in `flow.tolerances.EvidenceTolerances`.
 """
 
 from __future__ import annotations
@@ -19,23 +19,11 @@ from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import velocities
 from tacit.flow.state import State
+from tacit.flow.tolerances import EVIDENCE
 from tacit.values import Dataset, Group, Network
+from tacit.values.setting import Layers
 
 LN10 = math.log(10)
-STATIONARY = 1e-9
-"""KKT residuals of a limit are at most this."""
-FAINT = 1e-6
-"""Groups that weigh less than this share of the heaviest have died out."""
-NEAR, NEAR_A_WALL = 0.3, 0.2
-"""Angles to the limit at the end of the path: at most this; the second where it lies in a wall."""
-DEEP = 1e4
-"""log₁₀(1/L) from which on a limit in a wall is believed: earlier the pattern may still change."""
-FALL, FAR_FALL, ROUNDING = 0.98, 0.9, 1e-6
-"""While log(1/L) grows by 10 the angle falls at least by the first factor, or by the second while
-log₁₀(1/L) grows from FAR to its square, unless it is rounding."""
-FAR = 1e100
-GROWS = 1e-6
-"""Neurons that the limit leaves out may grow by this share faster than those it keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,98 +38,100 @@ class Evidence:
     sentence: str
 
 
-def judge(path: Path, data: Dataset, train: str) -> Evidence | str:
+def judge(path: Path, data: Dataset, train: Layers) -> Evidence | str:
     """The limit, or a sentence that says what is missing."""
     state = path.last.state
     depth = -path.last.log_L / LN10
     at = f"log₁₀ L = {-depth:.4g}"
-    found = candidate(state, FAINT)
-    if found is None:
+    end = candidate(state, EVIDENCE.negligible)
+    if end is None:
         return (
             f"At {at} the surviving patterns cannot give every point its label: they still change."
         )
-    W, a = network(found, path)
-    kkt = two_layer_kkt(W, a, data.X, data.y, state.walls.alpha, train)  # type: ignore[arg-type]
-    approach = angles(path, W, a, found)
+    network = _network(end, state)
+    kkt = two_layer_kkt(network.W, network.a, data.X, data.y, network.alpha, train)
+    approach = angles(path, network, end)
     rate, angle = fitted_rate(approach), float(approach[-1, 1])
-    if not kkt.holds(STATIONARY):
+    if not kkt.holds(EVIDENCE.stationary):
         residual = max(kkt.stationarity, kkt.complementarity)
         return (
             f"At {at} the surviving patterns point to a network that is no KKT point (residual "
             f"{residual:.1e}), {angle:.2g} rad away: neurons have yet to change sides."
         )
-    if state.both and (growth := _growth(found, state, kkt)) > 1 + GROWS:
+    if state.both and (growth := _growth(end, state, kkt)) > 1 + EVIDENCE.grows:
         return (
-            f"At {at} the path passes a KKT point: neurons that are faint yet grow {growth:.4g} "
-            "times as fast as the others."
+            f"At {at} the path passes a KKT point: small-norm neurons are still growing, "
+            f"{growth:.4g} times as fast as the others."
         )
-    walls = len(found.touches) > 0
-    if angle > (NEAR_A_WALL if walls else NEAR) or (walls and depth < DEEP):
+    touches = len(end.touches) > 0
+    near = EVIDENCE.near_on_plane if touches else EVIDENCE.near
+    if angle > near or (touches and depth < EVIDENCE.deep):
         return f"At {at} the path is still {angle:.2g} rad from the KKT point it heads for."
-    if angle > ROUNDING and not _falls(approach):
+    if angle > EVIDENCE.rounding and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
-    comes = "" if rate is None or angle <= ROUNDING else f", falling like log(1/L)^−{rate:.2g}"
+    arrived = rate is None or angle <= EVIDENCE.rounding
+    comes = "" if arrived else f", falling like log(1/L)^−{rate:.2g}"
     sentence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
-    return Evidence(
-        _groups(found, data.X), Network(W, a, state.walls.alpha), kkt, approach, rate, sentence
-    )
+    return Evidence(_groups(end, data.X), network, kkt, approach, rate, sentence)
 
 
-def _growth(found: Candidate, state: State, kkt: KKT) -> float:
+def _growth(end: Candidate, state: State, kkt: KKT) -> float:
     """How fast neurons that the limit leaves out can grow, over the rate of those it keeps.
 
-    Near the limit a neuron feels g = Σ λ_i y_i φ'_i x_i. Those that are kept lie along it, so they
-    all grow at the rate ‖g‖, and in their own cell no others can be faster than their ‖g‖.
+    Near the limit the pull on a neuron is g = Σ λ_i y_i φ'_i x_i. Neurons that are kept lie along
+    it, so they all grow at the rate ‖g‖; in its own cell no other can be faster than its ‖g‖.
     """
-    live = np.linalg.norm(found.V, axis=1) > 0
-    kept = np.append(live, False)[found.group]
+    live = np.linalg.norm(end.V, axis=1) > 0
+    kept = np.append(live, False)[end.group]
     moves = (state.a != 0) & state.W.any(axis=1)
-    rates = np.linalg.norm(velocities(state, kkt.multipliers * state.walls.y), axis=1)
+    rates = np.linalg.norm(velocities(state, kkt.multipliers * state.planes.y), axis=1)
     if not kept.any() or not (moves & ~kept).any():
         return 0.0
     return float(rates[moves & ~kept].max() / rates[kept].max())
 
 
 def _falls(approach: np.ndarray) -> bool:
+    """Whether the angle to the limit falls as log(1/L) grows."""
     depth, angle = np.log10(np.maximum(-approach[:, 0], 1e-300)), approach[:, 1]
-    if angle[-1] <= FALL * float(np.interp(depth[-1] - 1, depth, angle)):
+    if angle[-1] <= EVIDENCE.fall * float(np.interp(depth[-1] - 1, depth, angle)):
         return True
     since = depth[-1] / 2
-    return bool(10**since >= FAR and angle[-1] <= FAR_FALL * float(np.interp(since, depth, angle)))
+    before = float(np.interp(since, depth, angle))
+    return bool(10**since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before)
 
 
-def network(found: Candidate, path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _network(end: Candidate, state: State) -> Network:
     """The limit as a network of the path's neurons, each with its share of its group."""
-    state = path.last.state
     W, a = np.zeros(state.W.shape), np.zeros(len(state.a))
     if not state.both:
         a = state.a.copy()
-    for g, v in enumerate(found.V):
-        rows = np.flatnonzero(found.group == g)
+    for g, v in enumerate(end.V):
+        rows = np.flatnonzero(end.group == g)
         length = float(np.linalg.norm(v))
         if length == 0:
             continue
         if state.both:
             part = np.abs(state.a[rows])
             part = part / np.linalg.norm(part) * math.sqrt(length)
-            W[rows], a[rows] = part[:, None] * (v / length), part * found.sign[g]
+            W[rows], a[rows] = part[:, None] * (v / length), part * end.sign[g]
         else:
             W[rows] = v / (np.abs(state.a[rows[0]]) * len(rows))
-    return W, a
+    return Network(W, a, state.planes.alpha)
 
 
-def _groups(found: Candidate, X: np.ndarray) -> tuple[Group, ...]:
+def _groups(end: Candidate, X: np.ndarray) -> tuple[Group, ...]:
+    """The groups of the limit, with their activation patterns on X."""
     lengths = np.linalg.norm(X, axis=1)
     groups = []
-    for g, v in enumerate(found.V):
+    for g, v in enumerate(end.V):
         weight = float(np.linalg.norm(v))
         if weight > 0:
             direction = v / weight
             t = X @ direction
-            inside = np.abs(t) <= STATIONARY * lengths
+            inside = np.abs(t) <= EVIDENCE.stationary * lengths
             pattern = np.where(inside, 0, np.sign(t)).astype(np.int8)
-            members = np.flatnonzero(found.group == g)
-            groups.append(Group(int(found.sign[g]), members, direction, weight, pattern))
+            members = np.flatnonzero(end.group == g)
+            groups.append(Group(int(end.sign[g]), members, direction, weight, pattern))
     return tuple(groups)

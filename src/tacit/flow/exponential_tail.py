@@ -17,6 +17,8 @@ Kind = Literal["logistic", "exponential"]
 
 
 class Weights(NamedTuple):
+    """The weights of the samples in the flow, and the loss."""
+
     p: np.ndarray
     """|ℓ'(q_i)|/L."""
     log_L: float
@@ -36,7 +38,7 @@ def terms(q: np.ndarray, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def weights(q: np.ndarray, kind: Kind) -> Weights:
-    """Right at any margin: losses of 10^(−100000) are ordinary here."""
+    """The weights at these margins, right at any size: a loss of 10^(−100000) is ordinary here."""
     log_values, log_slopes, bend = terms(q, kind)
     top = log_values.max()
     log_L = float(top + np.log(np.exp(log_values - top).sum()))
@@ -45,7 +47,7 @@ def weights(q: np.ndarray, kind: Kind) -> Weights:
 
 
 def tail_of(loss: Loss | Softmax) -> Kind:
-    """The tail of a loss; losses that end at a finite point have none."""
+    """The tail of a loss; losses whose flow ends at a finite point have none."""
     if isinstance(loss, Logistic):
         return "logistic"
     if isinstance(loss, Exponential):

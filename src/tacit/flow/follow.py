@@ -10,42 +10,13 @@ import numpy as np
 
 from tacit.flow.branching import Branched, leave_origin, settle_start
 from tacit.flow.exponential_tail import Kind, Weights, weights
-from tacit.flow.hyperplanes import walls_of
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
-from tacit.flow.steps import Landed, explicit, implicit, is_deep, reaction, seen_by, weigh
-
-TOLERANCE = 1e-6
-"""Error of a step, relative to every neuron."""
-KINK = 5e-6
-"""Error of one neuron because it met a wall a little too early or too late."""
-IMPLICIT_TOLERANCE = 1e-4
-"""The same for the late phase, relative to the network; a step's error is half of this."""
-MOST_GROWTH = 1.0
-"""No neuron may grow by more than e^this in one step."""
-DOUBLING = 0.35
-"""The same in the late phase: log L about doubles, so that the way there can be seen."""
-DEEP_GROWTH, SHORTEST = 3.0, 1e-9
-"""And so deep down that p cannot be had from the margins; shorter steps are not taken there."""
-BEFORE = 0.999
-"""How near to a wall a late step ends that would not succeed across it."""
-MERGE_EVERY = 8
-"""Steps between looks for neurons that have aligned."""
-FAINT = 1e-6
-"""Neurons that are smaller than this share of the largest."""
-DYING = 1e-150
-"""A neuron of this size is taken for 0."""
-SLOW, FLAT = 1e-4, 1e-7
-"""At rest: no neuron changes by more than the first share, and log L by more than the second, in
-the time 1/Σ p_i‖x_i‖."""
-STILL = 1e-11
-"""The same with a fixed output layer: mean square of the pulls on neurons over (Σ p_i‖x_i‖)²."""
-FORK = 1e-6
-"""A neuron this small, relative to the largest, has come to w = 0 when it slides there."""
-TRY_IMPLICIT = 20
-"""After so many explicit steps at the limit of stability one as long as all of them is tried."""
+from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
+from tacit.flow.tolerances import PATH
 
 
 def follow(
@@ -60,7 +31,7 @@ def follow(
     seconds: float = 540.0,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
-    """Gradient flow of a two-layer net as a differential inclusion."""
+    """Follow gradient flow of a two-layer net, as a differential inclusion."""
     return begin(X, y, alpha, W, a, both, kind).run(log_L_end, seconds, progress)
 
 
@@ -73,8 +44,8 @@ def begin(
     both: bool = True,
     kind: Kind = "logistic",
 ) -> Flow:
-    """The flow at its first moment; `run` follows it."""
-    return Flow(start(walls_of(X, y, alpha), W, a, both), kind)
+    """The flow at its first moment; its method `run` follows it."""
+    return Flow(start(hyperplanes_of(X, y, alpha), W, a, both), kind)
 
 
 class Flow:
@@ -86,19 +57,19 @@ class Flow:
         self.now = weigh(state, kind)
         self.fork = ""
         try:
-            settle_start(state, weights(state.outputs(), kind).p * state.walls.y)
+            settle_start(state, weights(state.outputs(), kind).p * state.planes.y)
             self.now = weigh(state, kind)
         except Branched as fork:
             self.fork = str(fork)
         self.s, self.log_t = 0.0, -math.inf
         self.conserved = _conserved(state)
         self.balanced = state.both and bool(
-            (np.abs(self.conserved) <= 1e-12 * _sizes(state) ** 2).all()
+            (np.abs(self.conserved) <= PATH.balanced * _sizes(state) ** 2).all()
         )
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
-        self.last_error = TOLERANCE
+        self.last_error = PATH.step
 
     def run(
         self,
@@ -107,7 +78,10 @@ class Flow:
         progress: Callable[[float], None] | None = None,
         most_tries: float = math.inf,
     ) -> Path:
-        """Until the loss is that small, for so many tries of a step; may be called again."""
+        """Follow the path until the loss is that small, or for so many tries of a step.
+
+        It may be called again with a smaller loss.
+        """
         end, reason, out_of_time = PathEnd.REACHED, "", False
         begin, last_try = perf_counter(), self.tries + most_tries
         h, stiff = 0.01 / self._fastest(), 0
@@ -131,10 +105,12 @@ class Flow:
                     break
                 if progress is not None:
                     progress(self.now.log_L)
-                if stiff >= TRY_IMPLICIT or is_deep(self.now.log_L):
+                if stiff >= PATH.try_implicit or is_deep(self.now.log_L):
                     before = self.steps
-                    self._implicit_phase(TRY_IMPLICIT * h, log_L_end, begin + seconds, last_try)
-                    stiff = 0 if self.steps > before else -3 * TRY_IMPLICIT
+                    self._implicit_phase(
+                        PATH.try_implicit * h, log_L_end, begin + seconds, last_try
+                    )
+                    stiff = 0 if self.steps > before else -3 * PATH.try_implicit
                     continue
                 h, was_stiff = self._explicit_step(h)
                 stiff = stiff + 1 if was_stiff else min(stiff, 0)
@@ -158,12 +134,15 @@ class Flow:
         )
 
     def _explicit_step(self, h: float) -> tuple[float, bool]:
-        """One step of about h; (the next one's length, whether stability is what limits it)."""
+        """Make one step of about h.
+
+        Returns the length of the next one, and whether stability is what limits it.
+        """
         fastest = self._fastest()
-        h = min(h, MOST_GROWTH / fastest)
+        h = min(h, PATH.most_growth / fastest)
         aim = h
         while True:
-            tiny = aim * fastest < 1e-12
+            tiny = aim * fastest < PATH.tiny
             self.tries += 1
             try:
                 step = explicit(self.state, self.now, aim, self.kind)
@@ -179,11 +158,11 @@ class Flow:
                 continue
             if tiny:
                 break
-            late = [when for when, error in step.kinks if error > KINK]
-            if step.error > TOLERANCE:
-                aim = h = aim * max(0.1, 0.8 * (TOLERANCE / step.error) ** 0.25)
-            elif step.overdue > TOLERANCE:
-                aim *= max(0.1, 0.8 * math.sqrt(TOLERANCE / step.overdue))
+            late = [when for when, error in step.kinks if error > PATH.kink]
+            if step.error > PATH.step:
+                aim = h = aim * max(0.1, 0.8 * (PATH.step / step.error) ** 0.25)
+            elif step.overdue > PATH.step:
+                aim *= max(0.1, 0.8 * math.sqrt(PATH.step / step.overdue))
             elif late and min(late) < 0.999 * aim:
                 aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
             elif self._rises(step.now.log_L):
@@ -191,28 +170,30 @@ class Flow:
             else:
                 break
             self.rejected += 1
-        stiff = aim * reaction(self.state, self.now) > 0.5
+        stiff = aim * stiffness(self.state, self.now) > 0.5
         self._accept(step.state, aim)
-        grown = min(4.0, 0.8 * (TOLERANCE / max(step.error, 1e-300)) ** 0.25)
+        grown = min(4.0, 0.8 * (PATH.step / max(step.error, 1e-300)) ** 0.25)
         if step.error > self.last_error:  # as the network grows so do the errors
             grown *= max(0.5, (self.last_error / step.error) ** 0.1)
         self.last_error = step.error
         return (max(h, aim * grown) if aim < h else aim * grown), stiff
 
     def _at_fork(self, fork: Fork) -> bool:
-        """Whether the neuron is there; then its way on is looked for."""
+        """Whether the neuron has come to w = 0 or a = 0; then its way on is looked for."""
         k = fork.neuron
         largest = float(_sizes(self.state).max())
         small = abs(self.state.a[k]) if fork.what == "a" else np.linalg.norm(self.state.W[k])
-        if small > FORK * largest:
+        if small > PATH.fork * largest:
             return False
         name = int(np.flatnonzero(self.shares.group == k)[0])
         where = f"comes to {fork.what} = 0 while it slides"
         if fork.what == "a":
-            self.fork = f"Neuron {name} {where}: from there on both sides of its wall pull it away."
+            self.fork = (
+                f"Neuron {name} {where}: from there on both sides of its hyperplane pull it away."
+            )
             return True
         try:
-            leave_origin(self.state, k, self.now.p * self.state.walls.y, where)
+            leave_origin(self.state, k, self.now.p * self.state.planes.y, where)
         except Branched as branched:
             self.fork = str(branched).replace(f"Neuron {k} ", f"Neuron {name} ", 1)
         self.now = weigh(self.state, self.kind)
@@ -227,21 +208,23 @@ class Flow:
                 return
             self.tries += 1
             deep = is_deep(self.now.log_L)
-            h = min(h, (DEEP_GROWTH if deep else DOUBLING) / self._fastest())
+            h = min(h, (PATH.deep_growth if deep else PATH.late_growth) / self._fastest())
             log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
             full: Landed | float = 0.0
             if isinstance(two, Landed):
                 full = implicit(self.state, h, self.kind, _logs(two.now.p))
             if isinstance(two, float) or isinstance(full, float):
-                # Walls met at the beginning of a step are easy: end just before them.
+                # Where Newton's method fails across a hyperplane, the step ends just before it.
                 share = two if isinstance(two, float) else full
-                h *= share * BEFORE if isinstance(share, float) and share > 0.01 else 0.25
+                h *= (
+                    share * PATH.before_plane if isinstance(share, float) and share > 0.01 else 0.25
+                )
             else:
                 error = _distance(full.state, two.state)
                 if self._rises(two.now.log_L):
                     error = math.inf
-                if error <= IMPLICIT_TOLERANCE:
+                if error <= PATH.implicit:
                     better = two.state if deep else _extrapolated(full.state, two.state)
                     if deep or self._rises(weigh(better, self.kind).log_L):
                         self._accept(two.state, h, two.now)
@@ -250,14 +233,14 @@ class Flow:
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
-                h *= min(3.0, max(0.2, 0.9 * math.sqrt(IMPLICIT_TOLERANCE / max(error, 1e-300))))
-            if deep and h * self._fastest() < SHORTEST:
-                raise Undecided("so deep down rounding hides what happens at a wall")
-            if not deep and h * reaction(self.state, self.now) < 1:  # explicit steps are as good
+                h *= min(3.0, max(0.2, 0.9 * math.sqrt(PATH.implicit / max(error, 1e-300))))
+            if deep and h * self._fastest() < PATH.shortest:
+                raise Undecided("rounding hides what happens at an activation hyperplane")
+            if not deep and h * stiffness(self.state, self.now) < 1:  # explicit steps are as good
                 return
 
     def _two_halves(self, h: float, log_p: np.ndarray, trend: np.ndarray) -> Landed | float:
-        """The state after two half steps, or the share of h up to the wall that was too much."""
+        """The state after two half steps, or the share of h at which a hyperplane stopped them."""
         half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
         if isinstance(half, float):
             return half / 2
@@ -271,39 +254,43 @@ class Flow:
         return second
 
     def _rises(self, log_L: float) -> bool:
-        """The loss never does along the flow."""
-        return log_L > self.now.log_L + 1e-9 * (1 + abs(self.now.log_L))
+        """Whether the loss rises, beyond rounding; along the flow it never does."""
+        return log_L > self.now.log_L + PATH.rise * (1 + abs(self.now.log_L))
 
     def _accept(self, new: State, h: float, now: Weights | None = None) -> None:
-        """`now` is given where it cannot be had from the margins."""
+        """Make `new` the state; `now` is given where rounding hides p in the margins."""
         self.steps += 1
         self.s += h
         self._keep_balance(new)
         seen, before, fall = seen_by(self.state), self.now.log_L, self._fall()
-        for g, wall, what, *_ in new.events:
+        for g, plane, what, *_ in new.events:
             members = np.flatnonzero(self.shares.group == g).tolist()
-            self.events += [Event(self.s, k, wall, what) for k in members]
+            self.events += [Event(self.s, k, plane, what) for k in members]
         self.state, self.now = new, now or weigh(new, self.kind)
         after, last = self.now.log_L, -self._fall()
         if (seen_by(new) != seen).any():  # this step's unit of time was the old loss
             after = weigh(new, self.kind, seen).log_L
             last = (after - before) / h
         self.log_t = float(np.logaddexp(self.log_t, _log_time(h, before, after, -fall, last)))
-        self._bury()
-        if self.steps % MERGE_EVERY == 0:
+        self._remove_dead_neurons()
+        if self.steps % PATH.merge_every == 0:
             self._merge()
         self._remember()
 
     def _keep_balance(self, new: State) -> None:
-        """A balanced neuron decays for ever; rounding would bring it to w = 0 or a = 0 one day."""
+        """Restore |a| = ‖w‖ of negligible neurons.
+
+        A balanced neuron may decay for ever; round-off would drive it to w = 0 or a = 0.
+        """
         if self.balanced:
             sizes = _sizes(new)
-            faint = sizes < FAINT * sizes.max()
-            new.a[faint] = np.sign(self.state.a[faint]) * np.linalg.norm(new.W[faint], axis=1)
+            small = sizes < PATH.negligible * sizes.max()
+            new.a[small] = np.sign(self.state.a[small]) * np.linalg.norm(new.W[small], axis=1)
 
-    def _bury(self) -> None:
+    def _remove_dead_neurons(self) -> None:
+        """Set neurons that have decayed to nothing to 0, and note their death."""
         new = self.state
-        gone = (_sizes(new) < DYING) & (new.a != 0)
+        gone = (_sizes(new) < PATH.dead) & (new.a != 0)
         if gone.any():
             new.W[gone], new.a[gone] = 0.0, 0.0
             for g in np.flatnonzero(gone):
@@ -325,25 +312,26 @@ class Flow:
             self.moments.append(Moment(self.s, self.log_t, log_L, state))
 
     def _log_loss(self) -> float:
-        """Of all points; `now` has that of the points which are seen."""
+        """log L of all samples; `now` has that of the samples on which a neuron is active."""
         return weights(self.state.outputs(), self.kind).log_L
 
     def _speeds(self) -> np.ndarray:
-        """How fast each neuron changes, relative to its size."""
-        g = velocities(self.state, self.now.p * self.state.walls.y)
+        """The speed of each neuron, relative to its size."""
+        g = velocities(self.state, self.now.p * self.state.planes.y)
         size = np.maximum(_sizes(self.state), 1e-300)
         along = (g * self.state.W).sum(axis=1) if self.state.both else 0.0
         moved = np.abs(self.state.a) * np.linalg.norm(g, axis=1)
         return np.hypot(moved, along) / size
 
     def _at_rest(self) -> bool:
-        unit = float(self.now.p @ np.abs(self.state.walls.r))
-        if not self.state.both:  # there the weights may be of any size
-            return self._fall() <= STILL * unit**2 * float(self.state.copies @ self.state.a**2)
-        return bool(self._speeds().max() <= SLOW * unit and self._fall() <= FLAT * unit)
+        """Whether neither the neurons nor the loss change to speak of."""
+        unit = float(self.now.p @ np.abs(self.state.planes.r))
+        if not self.state.both:  # then neurons may be of any size, 0 included
+            return self._fall() <= PATH.still * unit**2 * float(self.state.copies @ self.state.a**2)
+        return bool(self._speeds().max() <= PATH.slow * unit and self._fall() <= PATH.flat * unit)
 
     def _fall(self) -> float:
-        """−d log L / ds."""
+        """The rate −d log L/ds at which the loss falls."""
         return float(self.state.copies @ (self._speeds() * _sizes(self.state)) ** 2)
 
     def _fastest(self) -> float:
@@ -355,7 +343,7 @@ def _logs(p: np.ndarray) -> np.ndarray:
 
 
 def _log_time(h: float, before: float, after: float, slope: float, last: float) -> float:
-    """log ∫ ds/L over a step, log L between its ends being a cubic with these slopes."""
+    """log ∫ ds/L over a step, with log L between its ends the cubic that has these slopes."""
     x, weight = np.polynomial.legendre.leggauss(8)
     x = (x + 1) / 2
     rise = (x - 1) ** 2 * (before * (1 + 2 * x) + h * slope * x)
@@ -372,7 +360,7 @@ def _sizes(state: State) -> np.ndarray:
 
 
 def _distance(one: State, other: State) -> float:
-    """Between two networks with the same neurons, relative to their size."""
+    """The distance of two networks with the same neurons, relative to their size."""
     difference = math.hypot(
         float(np.linalg.norm(one.W - other.W)), float(np.linalg.norm(one.a - other.a))
     )
@@ -380,12 +368,12 @@ def _distance(one: State, other: State) -> float:
 
 
 def _extrapolated(full: State, two: State) -> State:
-    """2·(two half steps) − (one whole) is of second order; not where walls were met in between."""
+    """2·(two half steps) − (one whole), of second order; without it where hyperplanes were met."""
     if full.events or two.events:
         return two
     new = two.copy()
     new.W = 2 * two.W - full.W
     if two.both:  # ‖w‖² − a² as before
         new.a = np.sign(two.a) * np.sqrt(np.maximum((new.W**2).sum(axis=1) - _conserved(two), 0.0))
-    t = new.side * (new.W @ new.walls.e.T)
+    t = new.side * (new.W @ new.planes.e.T)
     return new if (t >= 0).all() else two

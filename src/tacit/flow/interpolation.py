@@ -1,4 +1,4 @@
-"""What happens between two moments of a path, whose steps are long where nothing reacts yet."""
+"""What happens between two moments of a path, whose steps are long while p hardly changes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tacit.flow.stage import Undecided, advance, velocities
 from tacit.flow.state import State
 
 STEP = 0.03
-"""How far the fastest neuron goes in one step, relative to itself."""
+"""The change of the fastest neuron in one step, relative to its size."""
 MOST = 3000
-"""Steps; then the rest is done in a hundred."""
+"""The number of such steps; the rest is done in a hundred."""
 
 
 def between(before: Moment, after: Moment, kind: Kind) -> Iterator[Moment]:
-    """The moments from one up to, but without, the other, in closed form with p fixed per step.
+    """The moments from one up to, but without, the other, in closed form with p fixed in each step.
 
-    First order in the step: within a few percent of where the path is.
+    This is of first order in the step, and within a few percent of where the path is.
     """
     state, s, log_t = before.state.copy(), before.s, before.log_t
     for count in range(MOST + 100):
         now = weights(state.outputs(), kind)
         yield Moment(s, log_t, now.log_L, state)
-        c = now.p * state.walls.y
+        c = now.p * state.planes.y
         h = STEP / _fastest(state, c) if count < MOST else (after.s - before.s) / 100
         if not s + h < after.s:
             return
@@ -40,7 +40,7 @@ def between(before: Moment, after: Moment, kind: Kind) -> Iterator[Moment]:
 
 
 def _fastest(state: State, c: np.ndarray) -> float:
-    """How fast the weights of a neuron change, relative to their size; the largest."""
+    """The largest speed of a neuron, relative to its size."""
     size = np.linalg.norm(state.W, axis=1)
     moved = np.abs(state.a) * np.linalg.norm(velocities(state, c), axis=1)
     here = (size > 0) & (moved > 0)

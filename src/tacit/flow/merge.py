@@ -11,30 +11,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.flow.state import State
-
-ALIGNED = 1e-9
-"""Sine of the angle up to which neurons count as aligned."""
+from tacit.flow.tolerances import PATH
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """How all neurons follow from those that are left."""
+    """How all neurons follow from the merged ones."""
 
     group: np.ndarray
-    """Which of the neurons that are left each one moves with."""
+    """The merged neuron that each one moves with."""
     share: np.ndarray
     """w_k = share_k w_group, and the same for a_k; 1 when the output layer is fixed."""
 
     def expand(self, small: State) -> State:
-        """All neurons again."""
+        """The state of all neurons."""
         W = small.W[self.group] * self.share[:, None]
         a = small.a[self.group] * (self.share if small.both else 1.0)
         side = small.side[self.group]
-        return State(small.walls, W, a, small.both, side, np.ones(len(self.group)))
+        return State(small.planes, W, a, small.both, side, np.ones(len(self.group)))
 
 
 def alone(count: int) -> Shares:
-    """Nothing merged yet."""
+    """The shares when nothing is merged yet."""
     return Shares(np.arange(count), np.ones(count))
 
 
@@ -47,13 +45,15 @@ def merge(state: State, shares: Shares) -> tuple[State, Shares]:
         return state, shares
     if not state.both:
         copies = np.bincount(groups, state.copies, count).astype(float)
-        small = State(state.walls, state.W[first], state.a[first], False, state.side[first], copies)
+        small = State(
+            state.planes, state.W[first], state.a[first], False, state.side[first], copies
+        )
         return small, Shares(groups[shares.group], shares.share)
     total = np.sqrt(np.bincount(groups, size**2, count))
     part = size / np.where(total > 0, total, 1.0)[groups]
     grow = total / np.where(size[first] > 0, size[first], 1.0)
     small = State(
-        state.walls,
+        state.planes,
         state.W[first] * grow[:, None],
         state.a[first] * grow,
         True,
@@ -74,7 +74,7 @@ def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
         same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
         if state.both:
             apart = Z[k] - (Z[same] @ Z[k])[:, None] * Z[same]
-            aligned = np.linalg.norm(apart, axis=1) <= ALIGNED
+            aligned = np.linalg.norm(apart, axis=1) <= PATH.aligned
         else:
             aligned = (state.W[k] == state.W[same]).all(axis=1)
         if aligned.any():

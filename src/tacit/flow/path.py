@@ -34,11 +34,15 @@ class Moment:
 
 @dataclass(frozen=True)
 class Event:
+    """What a neuron did at an activation hyperplane, or that it died."""
+
     s: float
+    """Loss-normalised time."""
     neuron: int
-    wall: int
+    plane: int
+    """The number of the hyperplane; −1 for a death."""
     what: str
-    """cross, slide, release, or die (then there is no wall)."""
+    """cross, slide, release, or die."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

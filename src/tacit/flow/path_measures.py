@@ -19,7 +19,7 @@ LOSSES: dict[Kind, tuple[Loss, float]] = {
     "logistic": (Logistic("sum"), math.log(math.log(2))),
     "exponential": (Exponential("sum"), 0.0),
 }
-"""The loss and log ℓ(0)."""
+"""The loss of each kind, and log ℓ(0)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +27,9 @@ class Measures:
     """One entry per moment of the path."""
 
     log10_loss: np.ndarray
-    """Of the sum of the losses."""
+    """log₁₀ of the sum of the losses."""
     log10_time: np.ndarray
-    """Of gradient flow on the sum; −inf at the start."""
+    """log₁₀ of the time of gradient flow on the sum; −inf at the start."""
     norm: np.ndarray
     """‖θ‖ of the trained weights."""
     margin: np.ndarray
@@ -37,7 +37,7 @@ class Measures:
     smoothed_margin: np.ndarray
     """γ̃ = ℓ⁻¹(Σ ℓ(q_i))/‖θ‖^L, sarussi2021 (5) generalised; never above γ."""
     rounding: np.ndarray
-    """What rounding of the outputs may have done to γ̃."""
+    """A bound of the rounding error of γ̃."""
     separation: int | None
     """The first moment with Σ ℓ(q_i) < ℓ(0), from which on every point has its label and γ̃ > 0."""
     falls: list[int]
@@ -52,12 +52,12 @@ class Measures:
 
 
 def along(path: Path, kind: Kind = "logistic") -> Measures:
-    """What the moments of a path that was followed with this loss measure."""
+    """The measures of a path that was followed with this loss."""
     states = [moment.state for moment in path.moments]
     log_L = np.array([moment.log_L for moment in path.moments])
     norm = np.array([_norm(state) for state in states])
     loss, log_at_zero = LOSSES[kind]
-    inverse = np.asarray(loss.margin_of_log_total(jnp.asarray(log_L), len(states[0].walls.y)))
+    inverse = np.asarray(loss.margin_of_log_total(jnp.asarray(log_L), len(states[0].planes.y)))
     smooth = _per_norm(inverse, norm, states[0])
     rounding = _per_norm(np.array([_rounding(state) for state in states]), norm, states[0])
     rounding += 4 * EPS * np.abs(smooth)
@@ -87,7 +87,7 @@ def _rounding(state: State) -> float:
     """
     m, d = state.W.shape
     size = float(np.abs(state.a) @ np.linalg.norm(state.W, axis=1))
-    return 2 * (m + d) * EPS * size * float(np.abs(state.walls.r).max())
+    return 2 * (m + d) * EPS * size * float(np.abs(state.planes.r).max())
 
 
 def _per_norm(values: np.ndarray, norm: np.ndarray, state: State) -> np.ndarray:

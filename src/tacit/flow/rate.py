@@ -1,4 +1,4 @@
-"""How fast a path comes near its limit, told from the limit: angle ~ log(1/L)^(−r)."""
+"""The rate at which a path comes near its limit, from the limit alone: angle ~ log(1/L)^(−r)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy.linalg import null_space
 from tacit.flow.limits import Limit
 
 SUPPORT = 1e-9
-"""Multipliers below this share of the largest are none."""
+"""Multipliers below this share of the largest are 0."""
 
 
 def predicted_rate(limit: Limit) -> float:
-    """r of angle ~ log(1/L)^(−r) along the late path.
+    """The r of angle ~ log(1/L)^(−r) along the late path.
 
     In loss-normalised time an error δ of the weights obeys δ' = Mδ, M = Σ λ_i ∇²q_i, on the
     directions that change no support point's margin, while the weights themselves grow as θ' = θ,
@@ -36,7 +36,7 @@ def predicted_rate(limit: Limit) -> float:
         assert group.pattern is not None
         slopes = np.where(group.pattern > 0, 1.0, alpha)
         rows, last = slice(g * (d + 1), g * (d + 1) + d), g * (d + 1) + d
-        for i in np.flatnonzero(group.pattern == 0):  # it stays in this wall
+        for i in np.flatnonzero(group.pattern == 0):  # it stays on this hyperplane
             slopes[i] = limit.kkt.masks.get((int(group.members[0]), int(i)), alpha)
             fixed.append(np.zeros((1, size)))
             fixed[-1][0, rows] = X[i]

@@ -1,14 +1,15 @@
-"""One stage: while the weights p of the points are held fixed, neurons move in closed form.
+"""One stage: while the weights p of the samples are held fixed, neurons move in closed form.
 
-With a fixed pull g (the sum over the walls a neuron is not in, projected on those it slides along)
+With a fixed pull g (the sum over the hyperplanes that a neuron is not on, projected on those that
+it slides along)
 
     w' = a g,   a' = g·w:      w∥ = ĝ·w and a turn hyperbolically at the rate ‖g‖, w⊥ stays,
 
-(first layer only: w moves on a straight line), so the time at which each neuron meets each wall is
-known exactly. There it crosses, or slides: both sides push it into the wall, which takes
-a·(κ₊ − κ₋) < 0. Where it leans on several walls the velocity is the shortest in Clarke's
-subdifferential, a box-constrained least-squares problem; walls whose multiplier is at its bound
-are released. Neurons do not feel each other during a stage, so each runs on its own clock.
+(first layer only: w moves on a straight line), so the time at which each neuron meets each
+activation hyperplane is known exactly. There it crosses, or slides: both sides push it back, which
+takes a·(κ₊ − κ₋) < 0. Where it slides along several hyperplanes the velocity is the shortest in
+Clarke's subdifferential, a box-constrained least-squares problem; hyperplanes whose multiplier is
+at its bound are released. Neurons do not interact during a stage, so each has its own clock.
 """
 
 from __future__ import annotations
@@ -16,81 +17,72 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.flow.hyperplanes import Face
-from tacit.flow.state import AT_WALL, Met, State
+from tacit.flow.state import Met, State
+from tacit.flow.tolerances import STAGE
 from tacit.numerics.least_squares import boxed_least_squares
-
-MOST_EVENTS = 300
-"""Of one neuron in one stage; more means that floating point cannot tell what happens."""
-
-
-AT_ORIGIN = 1e-9
-"""A neuron that a stage shrinks to this share has come to w = 0."""
-MOST_TURN = 100.0
-"""Hyperbolic angle of one stage: neurons grow by e^this at most."""
-TIE = 1e-10
-"""Velocities up to this share of the pulls they are the sum of are none."""
 
 
 class Undecided(Exception):
-    """The message says what could not be told."""
+    """Floating point cannot tell how the flow goes on; the message says why."""
 
 
 class Fork(Undecided):
-    """A sliding neuron comes to w = 0, or to a = 0, where its wall begins to repel."""
+    """A sliding neuron comes to w = 0, or to a = 0, where its hyperplane begins to repel it."""
 
     def __init__(self, neuron: int, what: str, share: float) -> None:
         super().__init__(f"neuron {neuron} comes to {what} = 0")
-        self.neuron, self.what, self.share = neuron, what, share
-        """When, as a share of the stage."""
+        self.neuron, self.what = neuron, what
+        self.share = share
+        """When it does, as a share of the stage."""
 
 
 def advance(state: State, c: np.ndarray, time: float) -> None:
     """Move the state by `time` with c_i = p_i y_i held fixed; its events are appended."""
-    plus, minus = state.walls.pulls(c)
-    none = TIE * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
+    plus, minus = state.planes.pulls(c)
+    none = STAGE.tie * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
     left = np.full(len(state.a), float(time))
     velocity = state.pull(plus, minus)
     _hold(state, velocity, plus, minus)
     speed = np.linalg.norm(velocity, axis=1)
-    if state.both and float(speed.max(initial=0.0)) * time > MOST_TURN:
+    if state.both and float(speed.max(initial=0.0)) * time > STAGE.most_turn:
         raise Undecided("the stage is too long for floating point")
     moving = np.flatnonzero(speed > none)
-    for _ in range(MOST_EVENTS):
+    for _ in range(STAGE.most_events):
         if len(moving) == 0:
             return
-        times, wall = _next_wall(state, moving, velocity[moving], left[moving])
+        times, plane = _next_plane(state, moving, velocity[moving], left[moving])
         step = np.minimum(times, left[moving])
         W, a = state.W[moving], state.a[moving]
         _move(state, moving, velocity[moving], step)
         _look_for_forks(state, moving, W, a, 1 - (left[moving] - step) / time)
         hit = np.flatnonzero(times < left[moving])
         left[moving] -= step
-        moving, wall = moving[hit], wall[hit]
+        moving, plane = moving[hit], plane[hit]
         if len(moving) == 0:
             return
         known = len(state.events)
-        crossed = _cross(state, moving, wall, velocity, plus - minus)
-        for k, met in zip(moving[~crossed].tolist(), wall[~crossed].tolist(), strict=True):
+        crossed = _cross(state, moving, plane, velocity, plus - minus)
+        for k, met in zip(moving[~crossed].tolist(), plane[~crossed].tolist(), strict=True):
             _meet(state, k, met, plus, minus)
             velocity[k] = _settle(state, k, plus, minus)
         state.events[known:] = [
             met._replace(when=time - left[met.neuron]) for met in state.events[known:]
         ]
         moving = moving[np.linalg.norm(velocity[moving], axis=1) > none]
-    raise Undecided("a neuron meets walls without end")
+    raise Undecided("a neuron meets activation hyperplanes without end")
 
 
 def hold(state: State, c: np.ndarray) -> None:
-    """Release sliding neurons that these pulls do not hold in their walls."""
-    plus, minus = state.walls.pulls(c)
+    """Release sliding neurons that these pulls do not hold on their hyperplanes."""
+    plus, minus = state.planes.pulls(c)
     _hold(state, state.pull(plus, minus), plus, minus)
 
 
 def velocities(state: State, c: np.ndarray) -> np.ndarray:
-    """w_k'/a_k of every neuron, along the walls it slides in."""
-    g = state.pull(*state.walls.pulls(c))
-    one, wall, several = sliding(state)
-    e = state.walls.e[wall]
+    """w_k'/a_k of every neuron, projected on the hyperplanes along which it slides."""
+    g = state.pull(*state.planes.pulls(c))
+    one, plane, several = sliding(state)
+    e = state.planes.e[plane]
     g[one] -= (g[one] * e).sum(axis=1)[:, None] * e
     for k in several:
         g[k] = projected(state, k, g[k])
@@ -98,36 +90,39 @@ def velocities(state: State, c: np.ndarray) -> np.ndarray:
 
 
 def sliding(state: State) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Neurons in one wall, with that wall, and those in several."""
+    """Neurons that slide along one hyperplane, with its number, and those on several."""
     inside = state.side == 0
-    walls = inside.sum(axis=1)
-    one = np.flatnonzero(walls == 1)
-    return one, inside[one].argmax(axis=1), np.flatnonzero(walls > 1).tolist()
+    count = inside.sum(axis=1)
+    one = np.flatnonzero(count == 1)
+    return one, inside[one].argmax(axis=1), np.flatnonzero(count > 1).tolist()
 
 
 def _hold(state: State, velocity: np.ndarray, plus: np.ndarray, minus: np.ndarray) -> None:
-    """Velocities of sliding neurons, from those without the walls they are in; or their release."""
-    one, wall, several = sliding(state)
+    """Correct the velocities of sliding neurons, or release them.
+
+    `velocity` comes without the pulls of the hyperplanes that they are on.
+    """
+    one, plane, several = sliding(state)
     for k in several:
         velocity[k] = _settle(state, k, plus, minus)
     if len(one) == 0:
         return
-    e, v = state.walls.e[wall], velocity[one]
+    e, v = state.planes.e[plane], velocity[one]
     across = (v * e).sum(axis=1)
-    low, high = np.minimum(plus, minus)[wall], np.maximum(plus, minus)[wall]
+    low, high = np.minimum(plus, minus)[plane], np.maximum(plus, minus)[plane]
     kappa = np.clip(-across, low, high)
     excess = np.abs(across + kappa)
-    away = excess > TIE * (np.linalg.norm(v, axis=1) + np.abs(kappa))
+    away = excess > STAGE.tie * (np.linalg.norm(v, axis=1) + np.abs(kappa))
     upper = kappa - low > high - kappa
-    side = np.where((plus[wall] == high) == upper, 1, -1)
+    side = np.where((plus[plane] == high) == upper, 1, -1)
     for j in np.flatnonzero(away).tolist():
-        state.side[one[j], wall[j]] = side[j]
-        state.events.append(Met(int(one[j]), int(wall[j]), "release", bend=float(excess[j])))
+        state.side[one[j], plane[j]] = side[j]
+        state.events.append(Met(int(one[j]), int(plane[j]), "release", bend=float(excess[j])))
     velocity[one] = (
-        v + np.where(away, np.where(side > 0, plus[wall], minus[wall]), -across)[:, None] * e
+        v + np.where(away, np.where(side > 0, plus[plane], minus[plane]), -across)[:, None] * e
     )
     kept, e = one[~away], e[~away]
-    state.W[kept] -= (state.W[kept] * e).sum(axis=1)[:, None] * e  # stay in the wall exactly
+    state.W[kept] -= (state.W[kept] * e).sum(axis=1)[:, None] * e  # stay on the hyperplane exactly
 
 
 def _look_for_forks(
@@ -138,7 +133,7 @@ def _look_for_forks(
     if not slides.any():
         return
     new, lengths = state.W[rows], np.linalg.norm(W, axis=1)
-    gone = np.linalg.norm(new, axis=1) <= AT_ORIGIN * lengths
+    gone = np.linalg.norm(new, axis=1) <= STAGE.at_origin * lengths
     if W.shape[1] == 2:  # there it moves on a line
         gone |= (new * W).sum(axis=1) < 0
     turned = state.a[rows] * a < 0
@@ -147,17 +142,17 @@ def _look_for_forks(
             raise Fork(int(rows[j]), what, float(share[j]))
 
 
-def _next_wall(
+def _next_plane(
     state: State, rows: np.ndarray, g: np.ndarray, left: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """When each neuron meets its next wall, and which; inf when not in the time that is left."""
+    """When each neuron meets its next hyperplane, and which; inf when not in the time left."""
     lengths = np.linalg.norm(state.W[rows], axis=1)
     unit = np.maximum(np.hypot(lengths, state.a[rows]), 1e-300)
     W, a = state.W[rows] / unit[:, None], state.a[rows] / unit
-    side, walls = state.side[rows], state.walls.e.T
+    side, normals = state.side[rows], state.planes.e.T
     gamma = np.linalg.norm(g, axis=1)
     ghat = g / np.maximum(gamma, 1e-300)[:, None]
-    t, s = W @ walls, ghat @ walls
+    t, s = W @ normals, ghat @ normals
     along = (ghat * W).sum(axis=1)
     if state.both:
         cosh, sinh = np.cosh(gamma * left), np.sinh(gamma * left)
@@ -166,15 +161,15 @@ def _next_wall(
     else:
         way = a * gamma * left
         most = np.abs(way)
-    reach = np.abs(s) * most[:, None] + AT_WALL
-    k, wall = np.nonzero((side * t <= reach) & (side != 0))
-    t, s, side, along, a = t[k, wall], s[k, wall], side[k, wall], along[k], a[k]
+    reach = np.abs(s) * most[:, None] + STAGE.on_plane
+    k, plane = np.nonzero((side * t <= reach) & (side != 0))
+    t, s, side, along, a = t[k, plane], s[k, plane], side[k, plane], along[k], a[k]
     rate = s * a  # of t, over ‖g‖
-    at = np.abs(t) <= AT_WALL * (lengths / unit)[k]
+    at = np.abs(t) <= STAGE.on_plane * (lengths / unit)[k]
     meets = at | (side * (t + s * way[k]) < 0) | (side * t < 0)
     if state.both:
         meets |= rate * s * (along * sinh[k] + a * cosh[k]) < 0  # it turns around on the way
-    k, wall, t, s, side, rate, at = (v[meets] for v in (k, wall, t, s, side, rate, at))
+    k, plane, t, s, side, rate, at = (v[meets] for v in (k, plane, t, s, side, rate, at))
     with np.errstate(all="ignore"):
         if state.both:
             leaving = at & (side * rate > 0)
@@ -186,7 +181,7 @@ def _next_wall(
     when[np.isnan(when)] = np.inf
     times, met = np.full(len(rows), np.inf), np.zeros(len(rows), dtype=int)
     last = np.lexsort((-when, k))  # written in this order, the first to be met stays
-    times[k[last]], met[k[last]] = when[last], wall[last]
+    times[k[last]], met[k[last]] = when[last], plane[last]
     return times, met
 
 
@@ -200,7 +195,7 @@ def _hyperbolic(
     half = -(rest + np.where(rest >= 0, root, -root)) / 2
     first = np.full(t.shape, np.inf)
     for E in (half / A, C / half):
-        later = (E > 1) & np.isfinite(E) & ~(leaving & (np.abs(E - 1) < 1e-9))
+        later = (E > 1) & np.isfinite(E) & ~(leaving & (np.abs(E - 1) < STAGE.same_root))
         first = np.where(later & (E < first), E, first)
     return np.log(first)
 
@@ -220,56 +215,56 @@ def _move(state: State, rows: np.ndarray, g: np.ndarray, step: np.ndarray) -> No
 
 
 def _cross(
-    state: State, rows: np.ndarray, wall: np.ndarray, velocity: np.ndarray, jump: np.ndarray
+    state: State, rows: np.ndarray, plane: np.ndarray, velocity: np.ndarray, jump: np.ndarray
 ) -> np.ndarray:
-    """Most neurons that meet a wall just cross it; True for those that did."""
-    before = state.side[rows, wall].astype(float)
-    beyond = velocity[rows] - (before * jump[wall])[:, None] * state.walls.e[wall]
-    on = state.a[rows] * (beyond * state.walls.e[wall]).sum(axis=1) * -before > 0
+    """Let neurons cross the hyperplane they meet, where that is all they do; True for those."""
+    before = state.side[rows, plane].astype(float)
+    beyond = velocity[rows] - (before * jump[plane])[:, None] * state.planes.e[plane]
+    on = state.a[rows] * (beyond * state.planes.e[plane]).sum(axis=1) * -before > 0
     crossed = on & (state.side[rows] != 0).all(axis=1)
-    speed = np.abs((velocity[rows] * state.walls.e[wall]).sum(axis=1))
-    bend = np.abs(jump[wall]) / np.maximum(speed, 1e-300)
+    speed = np.abs((velocity[rows] * state.planes.e[plane]).sum(axis=1))
+    bend = np.abs(jump[plane]) / np.maximum(speed, 1e-300)
     velocity[rows[crossed]] = beyond[crossed]
-    state.side[rows[crossed], wall[crossed]] *= -1
+    state.side[rows[crossed], plane[crossed]] *= -1
     state.events += [
         Met(k, met, "cross", bend=sharp)
         for k, met, sharp in zip(
-            rows[crossed].tolist(), wall[crossed].tolist(), bend[crossed].tolist(), strict=True
+            rows[crossed].tolist(), plane[crossed].tolist(), bend[crossed].tolist(), strict=True
         )
     ]
     return crossed
 
 
-def _meet(state: State, k: int, wall: int, plus: np.ndarray, minus: np.ndarray) -> None:
-    """Neuron k is in this wall now: it crosses, or begins to slide."""
-    before = int(state.side[k, wall])
-    if state.a[k] * (plus[wall] - minus[wall]) >= 0:  # refraction: it goes on as it came
-        state.side[k, wall] = -before
-        state.events.append(Met(k, wall, "cross", bend=1.0))
+def _meet(state: State, k: int, plane: int, plus: np.ndarray, minus: np.ndarray) -> None:
+    """Let neuron k, which has come to this hyperplane, cross it or begin to slide."""
+    before = int(state.side[k, plane])
+    if state.a[k] * (plus[plane] - minus[plane]) >= 0:  # refraction: it goes on as it came
+        state.side[k, plane] = -before
+        state.events.append(Met(k, plane, "cross", bend=1.0))
         return
-    state.side[k, wall] = -before
+    state.side[k, plane] = -before
     beyond = projected(state, k, state.pull_of(k, plus, minus))
-    if state.a[k] * (state.walls.e[wall] @ beyond) * -before > 0:
-        state.events.append(Met(k, wall, "cross", bend=1.0))
+    if state.a[k] * (state.planes.e[plane] @ beyond) * -before > 0:
+        state.events.append(Met(k, plane, "cross", bend=1.0))
     else:
-        state.side[k, wall] = 0
-        state.events.append(Met(k, wall, "slide", bend=1.0))
+        state.side[k, plane] = 0
+        state.events.append(Met(k, plane, "slide", bend=1.0))
 
 
 def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
-    """The velocity of neuron k over a_k; walls that cannot hold it are released."""
+    """The velocity of neuron k over a_k; it is released from hyperplanes that do not hold it."""
     g = state.pull_of(k, plus, minus)
     on = np.flatnonzero(state.side[k] == 0)
     if len(on) == 0:
         return g
-    face = state.walls.face(on)
+    face = state.planes.face(on)
     low, high = np.minimum(plus, minus)[on], np.maximum(plus, minus)[on]
     kappa = nearest_pulls(face, g, low, high)
-    # At its bound a wall is left if the velocity really leads away from it.
+    # With κ at its bound a hyperplane is left, if the velocity really leads away from it.
     excess = np.abs(face.e @ (g + kappa @ face.e))
-    away = excess > TIE * (np.linalg.norm(g) + np.abs(kappa).sum())
+    away = excess > STAGE.tie * (np.linalg.norm(g) + np.abs(kappa).sum())
     if not away.any():
-        state.W[k] = face.along(state.W[k])  # stay in the walls exactly
+        state.W[k] = face.along(state.W[k])  # stay on the hyperplanes exactly
         return face.along(g)
     for j in np.flatnonzero(away):
         upper = kappa[j] - low[j] > high[j] - kappa[j]
@@ -281,9 +276,9 @@ def _settle(state: State, k: int, plus: np.ndarray, minus: np.ndarray) -> np.nda
 
 
 def projected(state: State, k: int, g: np.ndarray) -> np.ndarray:
-    """Vectors (the last axis) without their parts across the walls in which neuron k slides."""
+    """Project vectors (the last axis) on the hyperplanes along which neuron k slides."""
     on = np.flatnonzero(state.side[k] == 0)
-    return state.walls.face(on).along(g) if len(on) else g
+    return state.planes.face(on).along(g) if len(on) else g
 
 
 def nearest_pulls(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

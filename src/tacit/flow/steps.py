@@ -1,8 +1,9 @@
 """Steps of the flow: stages with fixed p, put together so that p follows the margins.
 
-Explicit: means of p over the step's halves, found by trial stages (fourth order).
-Implicit: the p of the step's end, for the late phase, where p reacts to the margins ever faster
-while the path itself becomes slow (the rates grow like log(1/L), the steps do not shrink).
+Explicit steps use means of p over the halves of the step, which trial stages give (fourth order).
+Implicit steps use the p of their end. They are for the late phase, in which the system is stiff: p
+answers to the margins ever faster while the path itself becomes slow (the rates grow like log(1/L),
+and the steps need not shrink).
 """
 
 from __future__ import annotations
@@ -16,39 +17,27 @@ import numpy as np
 from tacit.flow.exponential_tail import Kind, Weights, terms, weights
 from tacit.flow.stage import Undecided, advance, hold, velocities
 from tacit.flow.state import State
-
-NEWTON, MOST_NEWTON, PATIENCE = 1e-9, 40, 6
-"""Error of log p, and iterations; those in which the error must have become half as large."""
-MOST_CHANGE = 3.0
-"""Of log p in one iteration."""
-DEEP = -1e8
-"""log L from which on p is carried."""
-LIGHT, LEAST_LOG = -22.0, -80.0
-"""Points with a smaller log p are not solved for; and the least that is told apart."""
-STEADY = 1e-7
-"""Neurons that turn by no more than this when p changes in half a step: p is held fixed."""
-MOST_BEND = 10.0
-"""Neurons that graze a wall are not watched more closely than this."""
+from tacit.flow.tolerances import STEP
 
 
 def is_deep(log_L: float) -> bool:
-    """Whether rounding of the margins shows in p: then p is what is carried on."""
-    return log_L < DEEP
+    """Whether rounding of the margins would show in p: then p is integrated as a state."""
+    return log_L < STEP.deep
 
 
 def seen_by(state: State) -> np.ndarray:
-    """Points at which some neuron is active (a neuron that slides along their wall is not)."""
+    """Samples on which some neuron is active; one that slides along their hyperplane is not."""
     live = (state.a != 0) & state.W.any(axis=1)
-    active = state.walls.slopes(state.side[live]) > 0
+    active = state.planes.slopes(state.side[live]) > 0
     return np.asarray(active.any(axis=0))
 
 
-def reaction(state: State, now: Weights) -> float:
-    """How fast p answers to a change of p: Σ p_i bend_i ‖∂q_i‖², a bound of that rate."""
-    walls = state.walls
-    slopes = walls.slopes(state.side)
-    t = slopes * (state.W @ walls.X.T)
-    first = (state.copies * state.a**2) @ slopes**2 * walls.r**2
+def stiffness(state: State, now: Weights) -> float:
+    """The stiffness estimate Σ p_i bend_i ‖∂q_i‖², a bound of the rate at which p answers to p."""
+    planes = state.planes
+    slopes = planes.slopes(state.side)
+    t = slopes * (state.W @ planes.X.T)
+    first = (state.copies * state.a**2) @ slopes**2 * planes.r**2
     second = state.copies @ t**2 if state.both else 0.0
     return float(now.p * now.bend @ (first + second))
 
@@ -56,10 +45,11 @@ def reaction(state: State, now: Weights) -> float:
 def weigh(
     state: State, kind: Kind, seen: np.ndarray | None = None, q: np.ndarray | None = None
 ) -> Weights:
-    """p, relative to the loss of the points that are seen: of the others no neuron knows.
+    """p relative to the loss of the samples on which some neuron is active.
 
-    Their p, which could be beyond all bounds, is cut where their pull outweighs all the others':
-    it matters only to a neuron in their wall.
+    The others keep their loss, and would stop the clock. Their p, which could be beyond all bounds,
+    is cut where their pull outweighs that of all others: it matters only to a neuron on their
+    hyperplane.
     """
     q = state.outputs() if q is None else q
     seen = seen_by(state) if seen is None else seen
@@ -70,7 +60,7 @@ def weigh(
     known, rest = weights(q[seen], kind), weights(q[~seen], kind)
     p, bend = np.empty(len(q)), np.empty(len(q))
     p[seen], bend[seen] = known.p, known.bend
-    lengths = np.abs(state.walls.r)
+    lengths = np.abs(state.planes.r)
     most = 2 * float(known.p @ lengths[seen]) / np.maximum(lengths[~seen], 1e-300)
     shift = min(rest.log_L - known.log_L, 700.0)
     p[~seen], bend[~seen] = np.minimum(rest.p * math.exp(shift), most), 0.0
@@ -78,23 +68,28 @@ def weigh(
 
 
 class Step(NamedTuple):
+    """An explicit step and its errors."""
+
     state: State
     now: Weights
-    """At its end."""
+    """p and the loss at its end."""
     error: float
-    """Relative to every neuron, of the smooth motion."""
+    """The error of the smooth motion, relative to every neuron."""
     kinks: list[tuple[float, float]]
-    """(time since the step's beginning, error) of what happened at walls: while p is replaced by
-    its mean the neurons are a little off, and so is the time at which they meet a wall."""
+    """(time since the step's beginning, error) of every event at a hyperplane: while p is replaced
+    by its mean the neurons are a little off, and so is the time at which they meet it."""
     overdue: float
-    """Error of neurons that ought to have left their wall during the step."""
+    """The error of neurons that ought to have left their hyperplane during the step."""
 
 
 def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
-    """Fourth order: commutator-free (Celledoni, Marthinsen & Owren 2003), because with p known the
-    flow is linear. Five stages; the error is that of the third-order formula inside. Two stages
-    with the p of the beginning do while the network is so small that p hardly changes."""
-    y, lengths = state.walls.y, np.abs(state.walls.r)
+    """A step of fourth order, commutator-free (Celledoni, Marthinsen & Owren 2003).
+
+    With p known the flow is linear, which is what such methods are for. There are five stages; the
+    error is that of the third-order formula inside. While the network is so small that p hardly
+    changes, two stages with the p of the beginning do.
+    """
+    y, lengths = state.planes.y, np.abs(state.planes.r)
     seen = seen_by(state)
 
     def after(start: State, p: np.ndarray) -> State:
@@ -105,7 +100,7 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     one = now.p
     early = after(state, one / 2)
     two = weigh(early, kind, seen).p
-    if h * float(_turns(state, two - one).max()) > STEADY:
+    if h * float(_turns(state, two - one).max()) > STEP.steady:
         middle = after(state, two / 2)
         three = weigh(middle, kind, seen).p
         four = weigh(after(early, three - one / 2), kind, seen).p
@@ -119,16 +114,16 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         end = weigh(new, kind, seen)
         drift = _turns(state, end.p - one) / 2
         error = float(drift.max()) * h
-    strange = set(state.walls.line[~seen].tolist())
+    strange = set(state.planes.line[~seen].tolist())
     kinks = []
     for begin, events in ((0.0, first.events), (h / 2, new.events)):
-        for k, wall, _, t, bend in events:
+        for k, plane, _, t, bend in events:
             when = begin + t / 2
-            late = float(one @ lengths) * (h - when) if wall in strange else 0.0
-            kinks.append((when, drift[k] * min(bend, MOST_BEND) * t * (1 - t / h) + late))
+            late = float(one @ lengths) * (h - when) if plane in strange else 0.0
+            kinks.append((when, drift[k] * min(bend, STEP.most_bend) * t * (1 - t / h) + late))
     trial = new.copy()
     hold(trial, end.p * y)
-    # What is released in the course of a stage is released in time.
+    # What is released in the course of a stage is released in time; at its beginning it is late.
     left = [met.bend for met in new.events + trial.events if met.what == "release" and not met.when]
     overdue = max(left, default=0.0) * h / 4  # of a velocity that grows from 0
     new.events = first.events + new.events
@@ -137,33 +132,36 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
 
 def _turns(state: State, p: np.ndarray) -> np.ndarray:
     """‖Σ p_i y_i φ'_ki x_i‖ of every neuron: what a change p makes of its velocity over a_k."""
-    return np.linalg.norm(state.pull(*state.walls.pulls(p * state.walls.y)), axis=1)
+    return np.linalg.norm(state.pull(*state.planes.pulls(p * state.planes.y)), axis=1)
 
 
 class Landed(NamedTuple):
+    """The end of an implicit step."""
+
     state: State
     now: Weights
 
 
 def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | float:
-    """z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
+    """Solve z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
 
-    Where it fails: the share of the step up to the first wall that was met at all, 0 if none was.
+    Where it fails, the share of the step up to the first hyperplane that was met is returned, 0 if
+    none was.
 
     The margins answer smoothly to p, but p to the margins by e^(−q). So what is solved for is
     u = log p and ℓ = log L, as in interior-point methods:
 
         u_i + ℓ = log |ℓ'(q_i)|,      Σ p_i ρ(q_i) = 1  with ρ = ℓ/|ℓ'|, which is 1 in the tail.
 
-    Where q is so large that p cannot be had from it any more, p still follows from how the
-    margins must grow, and Newton's steps, not the residual, tell when it is found.
+    Where q is so large that rounding hides p in it, p still follows from how the margins must grow,
+    and Newton's steps, not the residual, tell when it is known.
     """
-    y, seen = state.walls.y, seen_by(state)
+    y, seen = state.planes.y, seen_by(state)
     with np.errstate(divide="ignore"):
-        rest = np.maximum(np.log(weigh(state, kind, seen).p), LEAST_LOG)
-    u = np.where(seen, np.clip(guess, LEAST_LOG, 1.0), rest)
+        rest = np.maximum(np.log(weigh(state, kind, seen).p), STEP.least_log)
+    u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
     first, errors = 0.0, []
-    for attempt in range(MOST_NEWTON):
+    for attempt in range(STEP.most_newton):
         p = np.exp(u)
         new = state.copy()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -178,15 +176,15 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
             return first
         log_values, log_slopes, bend = terms(q, kind)
         level = float(p[seen] @ (log_slopes - u)[seen] / p[seen].sum())  # ℓ, where it fits best
-        implied = np.where(seen, np.maximum(log_slopes - level, LEAST_LOG), rest)
-        rows = np.flatnonzero(seen & (np.maximum(u, implied) > LIGHT))
+        implied = np.where(seen, np.maximum(log_slopes - level, STEP.least_log), rest)
+        rows = np.flatnonzero(seen & (np.maximum(u, implied) > STEP.light))
         ratio = np.exp((log_values - log_slopes)[rows])
         residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
         errors.append(error)
-        if attempt >= PATIENCE and error > errors[-PATIENCE] / 2:
+        if attempt >= STEP.patience and error > errors[-STEP.patience] / 2:
             return first
-        if error <= max(NEWTON, 1e-14 * min(float(np.abs(q[rows]).max()), -DEEP)):
+        if error <= max(STEP.newton, 1e-14 * min(float(np.abs(q[rows]).max()), -STEP.deep)):
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         try:
             step = _newton(
@@ -194,11 +192,11 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
             )
         except np.linalg.LinAlgError:
             return first
-        if is_deep(level) and float(p[rows] @ np.abs(step)) <= NEWTON:
+        if is_deep(level) and float(p[rows] @ np.abs(step)) <= STEP.newton:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         u = implied
         u[rows] = np.log(p[rows]) + step * (
-            MOST_CHANGE / max(float(np.abs(step).max()), MOST_CHANGE)
+            STEP.most_change / max(float(np.abs(step).max()), STEP.most_change)
         )
     return first
 
@@ -226,20 +224,20 @@ def _newton(
 def _response(
     state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """∂q₁/∂p for these points, from the derivative of the closed form (as if nothing were met).
+    """∂q₁/∂p for these samples, from the derivative of the closed form without events.
 
-    What was met early in the step is taken to have happened before it. As two factors, of which
-    there are no more columns and rows than the groups with the same patterns have dimensions.
+    Events early in the step are taken to have happened before it. The result is two factors, whose
+    inner dimension is at most that of all groups with the same patterns together.
     """
-    walls = state.walls
-    X, y = walls.X[rows], walls.y[rows]
+    planes = state.planes
+    X, y = planes.X[rows], planes.y[rows]
     if any(met.when < h / 2 for met in new.events):
         state = replace(state, side=new.side)
-    live = np.flatnonzero(walls.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
+    live = np.flatnonzero(planes.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
     state, new = _part(state, live), _part(new, live)
     first, group = _same_patterns(state, new)
-    pulled = walls.slopes(state.side[first])[:, rows] * y  # by point i: s_gi x_i, projected
-    felt = walls.slopes(new.side[first])[:, rows] * y
+    pulled = planes.slopes(state.side[first])[:, rows] * y  # by point i: s_gi x_i, projected
+    felt = planes.slopes(new.side[first])[:, rows] * y
     basis = np.linalg.qr(X.T)[0].T if len(X) < X.shape[1] else np.eye(X.shape[1])
     T = basis @ X.T
     left = felt[:, None] * T
@@ -248,7 +246,7 @@ def _response(
 
 
 def _same_patterns(state: State, new: State) -> tuple[np.ndarray, np.ndarray]:
-    """One neuron of every group with the same patterns before and after; the group of each."""
+    """One neuron of every group with the same patterns before and after, and the group of each."""
     groups: dict[bytes, int] = {}
     keys = [
         before.tobytes() + after.tobytes()
@@ -267,7 +265,7 @@ def _answers(
     group: np.ndarray,
     basis: np.ndarray,
 ) -> np.ndarray:
-    """How Σ a w of each group answers to a change of its pull g: a matrix each, in this basis."""
+    """The derivative of Σ a w of each group by its pull g: a matrix each, in this basis."""
     W, a, g = state.W, state.a[:, None], velocities(state, c)
     weight = (new.copies * new.a)[:, None]
     way = a * h  # w₁ − w = way g
@@ -288,15 +286,15 @@ def _answers(
     for j, k in enumerate(first.tolist()):
         mine, on = group == j, np.flatnonzero(state.side[k] == 0)
         answers[j] = turn[j] * np.eye(len(basis))
-        if len(on):  # it answers along its walls only
-            across = state.walls.face(on).across @ basis.T
+        if len(on):  # it can move along its hyperplanes only
+            across = state.planes.face(on).across @ basis.T
             answers[j] -= turn[j] * across.T @ across
         answers[j] += np.vstack(left[mine]).T @ np.vstack(right[mine])
     return answers
 
 
 def _part(state: State, rows: np.ndarray) -> State:
-    """Some of its neurons."""
+    """The state of some of its neurons."""
     return State(
-        state.walls, state.W[rows], state.a[rows], state.both, state.side[rows], state.copies[rows]
+        state.planes, state.W[rows], state.a[rows], state.both, state.side[rows], state.copies[rows]
     )

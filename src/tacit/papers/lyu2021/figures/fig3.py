@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.data import load
 from tacit.flow.follow import begin
-from tacit.flow.hyperplanes import walls_of
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.stage import advance
 from tacit.flow.state import start
 from tacit.papers.lyu2021.drawing import LANDSCAPE, draw_landscape
@@ -99,7 +99,9 @@ def _follow_neuron(
     s: Fig3, points: Dataset, at: tuple[float, float], share: float = 1.0
 ) -> np.ndarray:
     """T × 2: a neuron with output weight 1 along dw/dt ∈ ∂°G(w), for a share of the time."""
-    state = start(walls_of(points.X, points.y, s.alpha), np.array([at]), np.ones(1), both=False)
+    state = start(
+        hyperplanes_of(points.X, points.y, s.alpha), np.array([at]), np.ones(1), both=False
+    )
     path = [state.W[0].copy()]
     for _ in range(60):
         advance(state, points.y / (2 * points.n), share * s.time / 60)
@@ -122,7 +124,7 @@ def _edge_in_a_network(s: Fig3, edge: str, points: Dataset) -> Claim:
     expected = {"ridge": "branched", "valley": "slide", "refraction": "cross"}[edge]
     W = np.array([[0.0 if edge == "ridge" else -0.1, 0.5]])
     path = begin(points.X, points.y, s.alpha, W, np.ones(1), True, "logistic").run(-LN10)
-    events = [event.what for event in path.events if event.wall == 0]
+    events = [event.what for event in path.events if event.plane == 0]
     did = path.end if path.end == "branched" else (events or ["nothing"])[0]
     text = f"{edge}: what the flow of a network does there"
     return true(f"{edge}_network", text, did == expected, did, expected)

@@ -1,0 +1,166 @@
+"""The tolerances of the flow, one frozen object for each algorithm, with the reason for each value.
+
+Shares are relative to the size of what they are compared with, so that nothing here has a unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StageTolerances:
+    """One stage: neurons move in closed form between activation hyperplanes (`flow.stage`)."""
+
+    on_plane: float = 1e-13
+    """|e·w|/‖w‖ up to which a neuron lies on the hyperplane of e: some hundred rounding errors."""
+    at_origin: float = 1e-9
+    """A neuron that a stage shrinks to this share of its length has come to w = 0."""
+    tie: float = 1e-10
+    """Velocities up to this share of the pulls they are the sum of are 0: those of a face come
+    from a least-squares solver, which is less exact than a sum."""
+    same_root: float = 1e-9
+    """|e^τ − 1| up to which a root of the hyperbolic equation is the hyperplane just left."""
+    most_turn: float = 100.0
+    """The largest hyperbolic angle of a stage, so that cosh does not overflow: neurons grow by
+    e^100 at most."""
+    most_events: int = 300
+    """Events of one neuron in one stage; more mean that floating point cannot tell what happens."""
+
+
+@dataclass(frozen=True)
+class StepTolerances:
+    """Explicit and implicit steps, and Newton's method inside the latter (`flow.steps`)."""
+
+    newton: float = 1e-9
+    """The error of log p at which Newton's method stops."""
+    most_newton: int = 40
+    """Newton iterations."""
+    patience: int = 6
+    """Iterations within which the error must halve, or the step is given up."""
+    most_change: float = 3.0
+    """The largest change of log p in one iteration: p answers to the margins exponentially."""
+    deep: float = -1e8
+    """log L below which p is integrated as a state: margins of 1e8 have a rounding error of 1e-8,
+    which would show in p = e^(−q)/L."""
+    light: float = -22.0
+    """Samples with a smaller log p are not solved for: e^(−22) is below 3e-10 of the pull."""
+    least_log: float = -80.0
+    """The least log p that is kept apart from 0."""
+    steady: float = 1e-7
+    """When no neuron turns by more than this because p changes within a step, two stages do."""
+    most_bend: float = 10.0
+    """The largest change of velocity, over the speed of approach, that the error of an event
+    counts: neurons that graze a hyperplane would else make steps arbitrarily short."""
+
+
+@dataclass(frozen=True)
+class PathTolerances:
+    """Following a path: errors of steps, their lengths, and when the flow is at rest."""
+
+    step: float = 1e-6
+    """The error of an explicit step, relative to every neuron."""
+    kink: float = 5e-6
+    """The error of one neuron because it met a hyperplane a little too early or too late."""
+    implicit: float = 1e-4
+    """The error of an implicit step, relative to the network; that of the state kept is half."""
+    most_growth: float = 1.0
+    """No neuron grows by more than e^this in an explicit step."""
+    late_growth: float = 0.35
+    """The same for implicit steps: log L about doubles, so that the way there can be seen."""
+    deep_growth: float = 3.0
+    """The same where p is integrated as a state."""
+    shortest: float = 1e-9
+    """The shortest of these steps, times the speed of the fastest neuron: below it rounding hides
+    the event that holds the step back."""
+    tiny: float = 1e-12
+    """Explicit steps, times the speed of the fastest neuron, below which no error is asked for:
+    they could not be shortened in floating point."""
+    before_plane: float = 0.999
+    """The share of the way to a hyperplane at which a step ends that fails across it."""
+    try_implicit: int = 20
+    """Explicit steps limited by stability after which one as long as all of them is tried."""
+    merge_every: int = 8
+    """Steps between two searches for aligned neurons."""
+    aligned: float = 1e-9
+    """The sine of the angle up to which neurons count as aligned and are merged."""
+    balanced: float = 1e-12
+    """|‖w‖² − a²| up to this share of ‖w‖² + a² is a balanced neuron."""
+    negligible: float = 1e-6
+    """Negligible-norm threshold: below this share of the largest neuron, |a| is set to ‖w‖."""
+    dead: float = 1e-150
+    """A neuron of this size is dead: its square would soon underflow."""
+    slow: float = 1e-4
+    """At rest, no neuron changes by more than this share in the time 1/Σ p_i‖x_i‖, …"""
+    flat: float = 1e-7
+    """… nor log L by more than this."""
+    still: float = 1e-11
+    """At rest with a fixed output layer: the mean square of the pulls over (Σ p_i‖x_i‖)²."""
+    fork: float = 1e-6
+    """A sliding neuron this small, relative to the largest, has come to w = 0 or a = 0."""
+    rise: float = 1e-9
+    """The rise of log L, relative to 1 + |log L|, that is rounding; the flow never raises it."""
+
+
+@dataclass(frozen=True)
+class BranchTolerances:
+    """Whether the flow branches where a neuron starts or stops (`flow.branching`)."""
+
+    around: float = 1e-9
+    """The distance of the points around the neuron from it, relative to its size …"""
+    away: float = 1e-3
+    """… and how far they are followed."""
+    points: int = 48
+    """The number of points around it."""
+    same: float = 0.999
+    """The cosine from which on two of them go the same way."""
+    near: float = 1e-6
+    """The sine of the angle up to which a neuron leaves w = 0 along a hyperplane."""
+
+
+@dataclass(frozen=True)
+class CandidateTolerances:
+    """The convex program of the surviving patterns (`flow.candidates`)."""
+
+    dead: float = 1e-6
+    """Groups of a smaller share of the heaviest are left out when Newton's method polishes."""
+    none: float = 1e-9
+    """Margins relative to Σ‖v_g‖ below this are the solver's error."""
+    on_plane: float = 1e-7
+    """The sine of the angle to a hyperplane below which a group touches it: the solver's error."""
+
+
+@dataclass(frozen=True)
+class EvidenceTolerances:
+    """When the network that the patterns point to is claimed as the limit (docs/limit.md)."""
+
+    stationary: float = 1e-9
+    """KKT residuals: limits have about 1e-15, networks whose neurons have yet to change sides 1e-3
+    and more."""
+    negligible: float = 1e-6
+    """Groups of a smaller share of the heaviest have died out."""
+    near: float = 0.3
+    """The angle (rad) to the limit at the end of the path: paths come near only like a power of
+    log(1/L)."""
+    near_on_plane: float = 0.2
+    """The same where a group of the limit touches a hyperplane along which it does not slide …"""
+    deep: float = 1e4
+    """… and the log₁₀(1/L) needed then: earlier the pattern may still change."""
+    fall: float = 0.98
+    """The factor by which the angle falls at least while log(1/L) grows by 10 …"""
+    far_fall: float = 0.9
+    """… or while log₁₀(1/L) grows from its square root, …"""
+    far: float = 1e100
+    """… if that is at least this: nearly flat programs are approached like log(1/L)^(−0.001)."""
+    rounding: float = 1e-6
+    """Angles (rad) up to this need not fall: they are rounding."""
+    grows: float = 1e-6
+    """The share by which neurons that the limit leaves out may grow faster than those it keeps."""
+
+
+STAGE = StageTolerances()
+STEP = StepTolerances()
+PATH = PathTolerances()
+BRANCH = BranchTolerances()
+CANDIDATE = CandidateTolerances()
+EVIDENCE = EvidenceTolerances()
