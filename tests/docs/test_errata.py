@@ -58,7 +58,14 @@ def unit(text):
     return 10.0**-places if places else 0.0
 
 
-@pytest.mark.parametrize(("title", "code", "output"), entries(), ids=lambda part: part[:40])
+@pytest.mark.parametrize(
+    ("title", "code", "output"),
+    [
+        pytest.param(*entry, marks=[pytest.mark.long] * ("mnist:" in entry[1]))
+        for entry in entries()
+    ],
+    ids=lambda part: part[:40],
+)
 def test_it_prints_what_the_page_says(title, code, output):
     if "mnist:" in code and not os.environ.get("TACIT_DATA"):
         with pytest.raises(BadInput) as error:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
@@ -50,7 +51,10 @@ def kinds(path: Path) -> set[str]:
     return {event.what for event in path.events}
 
 
-@pytest.mark.parametrize("seed, alpha", [(1, 0.3), (3, 0.3), (4, 0.0), (5, 0.3), (6, 0.0)])
+@pytest.mark.parametrize(
+    "seed, alpha",
+    rest_long([(1, 0.3), (3, 0.3), (4, 0.0), (5, 0.3), (6, 0.0)], [(3, 0.3), (4, 0.0), (6, 0.0)]),
+)
 def test_gradient_descent_goes_the_same_way(seed: int, alpha: float) -> None:
     X, y, W, a = random_net(seed, 3 + seed % 3, 2 + seed % 3, 0.05)
     path = follow(X, y, alpha, W, a, log_L_end=-2.0, seconds=60)

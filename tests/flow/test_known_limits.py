@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
+from helpers import rest_long
 from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.certificates.certificate import Certificate
@@ -77,7 +78,7 @@ def test_orthogonally_separable_data_ends_in_the_two_class_margins(call, width, 
         np.testing.assert_allclose(v, w, rtol=0, atol=1e-9 * np.linalg.norm(w))
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("alpha", rest_long([0.1, 0.3, 0.5], [0.3]))
 @pytest.mark.parametrize("init", ["balanced_gaussian:1e-6", "pair:1e-6:1", "balanced:1e-6"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_symmetric_data_ends_in_the_max_margin_separator(alpha, init, seed, rng) -> None:
@@ -124,7 +125,7 @@ def test_both_kinds_of_embedding_are_among_the_symmetric_cases() -> None:
         ("n=6,d=2,alpha=0.7,seed=3", 0.7),
     ],
 )
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", rest_long([0, 1, 2], [1]))  # with a positive neuron or without
 def test_hints_lead_to_a_worse_linear_classifier(call, alpha, seed, rng) -> None:
     """lyu2021 Thm. 6.2: ½ φ(w*·x) if there is a positive neuron, and the margin is suboptimal.
 
@@ -260,6 +261,7 @@ RANDOM = [
         ]
     )
 ]
+QUICK = [RANDOM[k] for k in (0, 1, 2, 4, 6, 9)]
 
 
 @cache
@@ -320,9 +322,11 @@ def smoothed_margin(moment: Moment) -> float:
     return -moment.log_L / (square if state.both else square**0.5)
 
 
-@pytest.mark.parametrize("case", RANDOM)
-def test_what_is_claimed_is_a_kkt_point_that_the_path_comes_near(case) -> None:
-    found = random_limit(*case)
+@pytest.mark.parametrize("number, d, n, activation, train, labels", rest_long(RANDOM, QUICK))
+def test_what_is_claimed_is_a_kkt_point_that_the_path_comes_near(
+    number, d, n, activation, train, labels
+) -> None:
+    found = random_limit(number, d, n, activation, train, labels)
     if found.outcome != "converged":
         assert found.groups == () and found.margin is None
         return
@@ -346,15 +350,18 @@ def test_what_is_claimed_is_a_kkt_point_that_the_path_comes_near(case) -> None:
     assert late[0] > late[1] > late[2]
 
 
-def test_most_of_these_converge() -> None:
-    outcomes = [random_limit(*case).outcome for case in RANDOM]
-    assert outcomes.count("converged") >= 8, outcomes
-    groups = [group for case in RANDOM for group in random_limit(*case).groups]
+@pytest.mark.parametrize(
+    "cases, most", [(QUICK, 4), pytest.param(RANDOM, 8, marks=pytest.mark.long)]
+)
+def test_most_of_these_converge(cases, most: int) -> None:
+    outcomes = [random_limit(*case).outcome for case in cases]
+    assert outcomes.count("converged") >= most, outcomes
+    groups = [group for case in cases for group in random_limit(*case).groups]
     assert any((group.pattern == 0).any() for group in groups)
 
 
-DEEP = [RANDOM[k] for k in (0, 1, 3, 4, 5, 7)]
-"""Those that converge, with both layers and with the first only."""
+DEEP = [0, 1, 3, 4, 5, 7]
+"""Numbers of those that converge, with both layers and with the first only."""
 
 
 @cache
@@ -365,15 +372,17 @@ def deep_limit(*case) -> Limit:
     return limit(said.data, said.setting, seed=said.seed, log10_loss=depth, start=first(said))
 
 
-@pytest.mark.parametrize("case", DEEP)
-def test_deep_down_the_path_goes_where_it_was_said_to_go(case) -> None:
+@pytest.mark.parametrize("number", rest_long(DEEP, [0, 4]))
+def test_deep_down_the_path_goes_where_it_was_said_to_go(number) -> None:
+    case = RANDOM[number]
     said, there = random_limit(*case), deep_limit(*case)
     assert said.outcome == there.outcome == "converged", (said.reason, there.reason)
     assert there.margin == pytest.approx(said.margin, rel=1e-9)
 
 
+@pytest.mark.long
 def test_most_paths_arrive() -> None:
-    angles = sorted(deep_limit(*case).approach[-1, 1] for case in DEEP)
+    angles = sorted(deep_limit(*RANDOM[number]).approach[-1, 1] for number in DEEP)
     assert angles[3] < 1e-6
 
 
@@ -429,9 +438,9 @@ def angle(W: np.ndarray, a: np.ndarray, limit: Limit) -> float:
     "seed, n, m, alpha, train",
     [
         (0, 4, 6, 0.0, "both"),
-        (1, 5, 6, 0.3, "both"),
+        pytest.param(1, 5, 6, 0.3, "both", marks=pytest.mark.long),
         (2, 5, 6, 0.3, "first"),
-        (3, 6, 4, 0.1, "both"),
+        pytest.param(3, 6, 4, 0.1, "both", marks=pytest.mark.long),
     ],
 )
 def test_descent_goes_to_the_same_limit(seed, n, m, alpha, train, tmp_path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from helpers import rest_long
 from tacit import Setting, load
 from tacit.explanation import Part
 from tacit.explanation.explanation import explain
@@ -28,9 +29,10 @@ LIMITS = {
     "one neuron and one point": ("linear:n=1,d=3", replace(BOTH, width=1), None),
     "no limit": ("xor", replace(BOTH, width=2), None),
 }
+QUICK = ["one dimension", "many dimensions", "no limit"]
 
 
-@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("kind", rest_long(LIMITS, QUICK))
 def test_every_picture_is_svg(kind: str) -> None:
     text, setting, bias = LIMITS[kind]
     found = limit(load(text, bias=bias), setting, log10_loss=-30.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from helpers import refused
+from helpers import refused, rest_long
 from tacit import Setting, load
 from tacit.flow import Outcome, limit
 from tacit.flow.path_measures import along
@@ -33,7 +33,10 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize("kind", LIMITS)
+QUICK = {"one dimension", "two dimensions", "more dimensions", "three classes", "never separated"}
+
+
+@pytest.mark.parametrize("kind", rest_long(LIMITS, QUICK))
 def test_every_kind_of_limit_is_drawn(kind: str, tmp_path) -> None:
     text, setting, bias, log10_loss = LIMITS[kind]
     data = load(text, bias=bias)

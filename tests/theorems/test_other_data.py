@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.explanation.observation import observe
 from tacit.explanation.predictions import case_of
 from tacit.flow import limit
@@ -47,8 +48,11 @@ def run(data):
     return observe(limit(DATA[data], SETTINGS["relu"]))
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("data", DATA)
+PAIRS = [(data, setting) for data in DATA for setting in SETTINGS]
+QUICK = [(d, s) for d, s in PAIRS if s == "relu" or d in ("three dimensions", "only zeros")]
+
+
+@pytest.mark.parametrize("data, setting", rest_long(PAIRS, QUICK))
 def test_before_a_run(data, setting):
     for id in ALL:
         _sound(judge(theorem(id), case(data, setting)))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit import Dataset, Setting, load
 from tacit._jax import jax, jnp
 from tacit.models.initialisations import initial_weights
@@ -60,7 +61,7 @@ def assert_same(ours, theirs, tolerance):
     assert ours.status.tolist() == theirs.status.tolist()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", rest_long(CASES, ["gd", "sgd", "stops"]))
 def test_side_by_side_as_alone(name):
     given = job(CASES[name], "gaussians:n=30,d=4,seed={}")
     trained = by(side_by_side, given)
@@ -177,7 +178,7 @@ def test_gpus_that_the_kernel_is_not_for(capability, monkeypatch):
     cuda._compiled.cache_clear()
 
 
-@pytest.mark.parametrize("train", ["both", "first"])
+@pytest.mark.parametrize("train", rest_long(["both", "first"], ["both"]))
 def test_batches_do_not_depend_on_the_other_data(train):
     """Bit for bit, where products are exact; other data sets go together one by one."""
     rng = np.random.default_rng(0)

@@ -97,7 +97,7 @@ def test_the_order_changes_from_epoch_to_epoch_and_from_seed_to_seed(data) -> No
         ("conv_max_pool:2", "exponential", "scaled"),
         ("residual:3", "logistic", "constant"),
         ("residual:4", "exponential", "scaled"),
-        ("six_conv:2", "logistic", "constant"),
+        pytest.param("six_conv:2", "logistic", "constant", marks=pytest.mark.long),
     ],
 )
 def test_a_step_of_any_network_is_the_gradient(rng, model, loss, step) -> None:

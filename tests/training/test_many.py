@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit import BadInput, Setting, load
 from tacit.training import train, train_many
 from tacit.training.backends.pools import pool
@@ -25,7 +26,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", rest_long(CASES, ["conv", "patience", "both"]))
 def test_batched_networks_are_the_same(case):
     setting, data = CASES[case]
     given = {"epochs": 300, "seeds": range(3, 8), "at": (0, 7)}
