@@ -21,7 +21,7 @@ from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.values.text import count
 
 MOST_SECONDS = 2.0
-"""For each of the two, unless it was asked for by name."""
+"""Seconds for each of the two assumptions, unless it was asked for by name."""
 NAMES = {1: "γ⁺", -1: "γ⁻"}
 
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from tacit.certificates import optimum, two_layer_kkt
 from tacit.papers.lyu2021.statements.cases import symmetric_case
-from tacit.papers.lyu2021.statements.embedding import size_of
 from tacit.papers.lyu2021.statements.hypotheses import flow_checks, started
-from tacit.papers.lyu2021.statements.network_functions import log_loss, margin
+from tacit.papers.lyu2021.statements.network_functions import direction_distance, log_loss, margin
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import (
@@ -34,7 +33,7 @@ THRESHOLD = math.log(math.log(2))
 NEAR, NEAR_END = 0.1, 0.3
 """Our ε₀ and δ: "for any δ there is an ε₀" names neither."""
 SECONDS, GAP = 5.0, 1e-9
-"""For the best network, and the relative gap of its bounds at which it counts as known."""
+"""Seconds for the best network, and the gap of its bounds at which it counts as known."""
 
 
 class Theorem31(Theorem):
@@ -78,7 +77,7 @@ class Theorem31(Theorem):
         return Prediction(words, {"threshold": math.log(2)})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Of the KKT conditions; at least 1 when a point is on the wrong side."""
+        """The residual of the KKT conditions; at least 1 when a point is on the wrong side."""
         end = known_end(run)
         if end is None:
             return None
@@ -123,7 +122,7 @@ class Theorem56(Theorem):
         near = _spread(best, case.start)
         rng = np.random.default_rng(0)
         noise = replace(near, W=rng.normal(size=near.W.shape), a=rng.normal(size=near.a.shape))
-        step = 0.07 * size_of(near) / size_of(noise)
+        step = 0.07 * near.norm / noise.norm
         start = replace(near, W=2 * (near.W + step * noise.W), a=2 * (near.a + step * noise.a))
         return replace(case, start=start)
 
@@ -159,7 +158,7 @@ class Theorem56(Theorem):
         if end is None or run is None:
             return None
         best = Network(prediction.values["W"], prediction.values["a"], case.alpha)
-        away = _distance(end, _spread(best, case.start or run.start))
+        away = direction_distance(end, _spread(best, case.start or run.start))
         short = abs(margin(end, case) / prediction.values["margin"] - 1)
         return max(short, away - NEAR_END)
 
@@ -202,8 +201,7 @@ def _starts_near(case: Case, place: str) -> tuple[Check, Check]:
     best = optimum(case.data, Setting(activation=case.setting.activation), seconds=SECONDS)
     if best.gap > GAP:
         return large, undecided("near_the_best", place, "the best network is not known")
-    network = best.network
-    away = _distance(case.start, _spread(network, case.start))
+    away = direction_distance(case.start, _spread(best.network, case.start))
     note = f"the directions are {away:.2g} apart; ε₀ is read as {NEAR}"
     return large, by_slack("near_the_best", NEAR - away, place, note)
 
@@ -226,12 +224,3 @@ def _spread(best: Network, start: Network | None) -> Network:
     total = np.array([np.linalg.norm(share[owner == g]) for g in range(len(root))])
     share = share / np.where(total > 0, total, 1.0)[owner]
     return replace(best, W=share[:, None] * ideal.W[owner], a=share * ideal.a[owner])
-
-
-def _distance(one: Network, other: Network) -> float:
-    """Between the directions."""
-    sizes = size_of(one), size_of(other)
-    if min(sizes) == 0:
-        return 2.0
-    W, a = one.W / sizes[0] - other.W / sizes[1], one.a / sizes[0] - other.a / sizes[1]
-    return size_of(replace(one, W=W, a=a))

@@ -39,7 +39,7 @@ def pulls(case: Case) -> Pulls:
     return Pulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
 
 
-def small_enough(case: Case, sign: Sign, place: str) -> Check:
+def other_sign_stays_small(case: Case, sign: Sign, place: str) -> Check:
     """Neurons of the other sign must still be small when those of this one are of size one.
 
     While these grow from σ to 1, the others grow from σ to σ^κ, κ = 1 − ‖µ⁻‖/‖µ⁺‖ (Lemma G.5).
@@ -48,8 +48,8 @@ def small_enough(case: Case, sign: Sign, place: str) -> Check:
     """
     name = "negative_stay_small" if sign > 0 else "positive_stay_small"
     plain = small_start(case, place)
-    found = pulls(case)
-    own, other = (float(np.linalg.norm(pull)) for pull in (found.of(sign), found.of(-sign)))
+    both = pulls(case)
+    own, other = (float(np.linalg.norm(both.of(s))) for s in (sign, -sign))
     if plain.slack is None or not other < own:
         note = plain.note if plain.slack is None else "κ is not > 0"
         return undecided(name, place, note)
@@ -73,14 +73,14 @@ def small_enough(case: Case, sign: Sign, place: str) -> Check:
 
 def _along_the_ray(case: Case, start: Network) -> np.ndarray:
     """Cosines of w_k with −µ⁻ (a_k > 0) or µ⁺ (a_k < 0), along which it shrinks to 0 for ever."""
-    found = pulls(case)
-    rays = np.where((start.a > 0)[:, None], -found.minus, found.plus)
+    both = pulls(case)
+    rays = np.where((start.a > 0)[:, None], -both.minus, both.plus)
     sizes = np.linalg.norm(start.W, axis=1) * np.linalg.norm(rays, axis=1)
     return np.minimum((start.W * rays).sum(axis=1) / np.maximum(sizes, 1e-300), 1.0)
 
 
 def some_of_sign(case: Case, sign: Sign, place: str) -> Check:
-    """The event of probability 1 − 2^(−m)."""
+    """Some neuron has that sign, an event of probability 1 − 2^(−m)."""
     name = "some_positive" if sign > 0 else "some_negative"
     if case.start is None:
         odds = 1 - 2.0**-case.setting.width
@@ -104,6 +104,6 @@ def start_checks(case: Case, sign: Sign, run: Observation | None, place: str) ->
         balanced(case, "§6"),
         some_of_sign(case, sign, place),
         off_the_ray(case, "Lemma G.4"),
-        small_enough(case, sign, place),
+        other_sign_stays_small(case, sign, place),
         non_branching(run, "Assumption A.6"),
     )

@@ -11,12 +11,12 @@ from tacit.numerics.embedding import Embedding, integrated
 from tacit.papers.lyu2021.statements.cases import symmetric_case
 from tacit.papers.lyu2021.statements.embedding import (
     at_least_one_of_each,
+    distance,
     embed,
     embedding_of,
     good_embedding,
     has_drift,
     largest,
-    minus,
     symmetrised,
 )
 from tacit.papers.lyu2021.statements.hypotheses import (
@@ -180,7 +180,7 @@ class Lemma54(Theorem):
             if not math.log(WINDOW[0]) <= growth <= math.log(WINDOW[1]):
                 continue
             wanted = embed(known.b, _two_neurons(case, known, growth))
-            off = largest(minus(moment.network, wanted)) / largest(wanted)
+            off = distance(moment.network, wanted) / largest(wanted)
             worst = max(worst or 0.0, off)
         return worst
 
@@ -212,7 +212,8 @@ def _pair(network: Network, b: np.ndarray) -> Network:
 
 
 def _off(network: Network, b: np.ndarray) -> float:
-    return largest(minus(network, embed(b, _pair(network, b)))) / largest(network)
+    """The distance of the network from π_b of two neurons, relative to ‖θ‖_M."""
+    return distance(network, embed(b, _pair(network, b))) / largest(network)
 
 
 def _embedded(case: Case, place: str) -> Check:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from tacit.values import Check, Network
 
 
 def has_drift(case: Case) -> bool:
-    """µ ≠ 0, and there is a positive point."""
+    """Whether µ ≠ 0, and there is a positive point."""
     return bool((case.data.y > 0).any() and (case.data.y @ case.data.X).any())
 
 
@@ -55,7 +54,7 @@ def good_embedding(case: Case, place: str) -> Check:
     return Check("good_embedding", known.good, slack, place, note)
 
 
-def small_enough(case: Case, place: str) -> Check:
+def start_fades(case: Case, place: str) -> Check:
     """How small the start must be depends on b̄: neurons grow to r b̄_k, what is off the line stays.
 
     Both signs must outgrow what is left of their start when the weights are of size one.
@@ -68,7 +67,7 @@ def small_enough(case: Case, place: str) -> Check:
     shares = [SMALL - plain.slack]
     for one in (b > 0, b < 0):
         if one.any():
-            left = size_of(Network(case.start.W[one], case.start.a[one])) * longest
+            left = Network(case.start.W[one], case.start.a[one]).norm * longest
             shares.append(left / float(np.linalg.norm(b[one])))
     worst = max(shares)
     holds = True if worst <= SMALL else False if worst >= LARGE else None
@@ -80,7 +79,7 @@ def small_enough(case: Case, place: str) -> Check:
 
 
 def embed(b: np.ndarray, pair: Network) -> Network:
-    """π_b: a net of two neurons, of output weights > 0 and < 0, as one of m (§5.2)."""
+    """π_b: a network of two neurons, of output weights > 0 and < 0, as one of m (§5.2)."""
     second = (b < 0).astype(int)
     sizes = np.array([np.linalg.norm(b[b > 0]), np.linalg.norm(b[b < 0])])
     share = np.abs(b) / sizes[second]
@@ -88,7 +87,7 @@ def embed(b: np.ndarray, pair: Network) -> Network:
 
 
 def spread(case: Case, pair: Network) -> Network:
-    """The net of two neurons embedded like the initial weights."""
+    """The network of two neurons, embedded like the initial weights."""
     if case.start is None:
         return embed(np.resize([1.0, -1.0], max(case.setting.width, 2)), pair)
     return embed(embedding_of(case, case.start).b, pair)
@@ -99,10 +98,6 @@ def largest(network: Network) -> float:
     return norm_M(network.W, network.a)
 
 
-def minus(one: Network, other: Network) -> Network:
-    return Network(one.W - other.W, one.a - other.a, one.alpha)
-
-
-def size_of(network: Network) -> float:
-    """‖θ‖."""
-    return math.hypot(np.linalg.norm(network.W), np.linalg.norm(network.a))
+def distance(one: Network, other: Network) -> float:
+    """‖θ − θ'‖_M."""
+    return norm_M(one.W - other.W, one.a - other.a)

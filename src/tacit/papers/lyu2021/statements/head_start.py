@@ -12,8 +12,8 @@ from tacit.numerics.least_squares import nnls
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
+    is_spoken_of,
     network_checks,
-    spoken_of,
     started,
 )
 from tacit.papers.lyu2021.statements.network_functions import margin
@@ -40,7 +40,7 @@ def head_starts(network: Network, case: Case) -> np.ndarray:
     separator, and another may do better.
     """
     Z = -(case.data.y[:, None] * case.data.X).T
-    found = np.full(len(network.a), -1.0)
+    advantage = np.full(len(network.a), -1.0)
     squares = neuron_sizes(network) ** 2
     for k, (w, a) in enumerate(zip(network.W, network.a, strict=True)):
         if a == 0 or squares[k] == 0:
@@ -50,8 +50,8 @@ def head_starts(network: Network, case: Case) -> np.ndarray:
         else:
             left = nnls(Z, np.sign(a) * w, most_steps=100 * Z.shape[1])[1]
         if left > 1e-9 * np.linalg.norm(w):
-            found[k] = (left**2 - max(w @ w - a**2, 0.0)) / squares[k]
-    return found
+            advantage[k] = (left**2 - max(w @ w - a**2, 0.0)) / squares[k]
+    return advantage
 
 
 @final
@@ -156,7 +156,7 @@ class TheoremB19(Theorem):
 
 def _head_start(case: Case) -> Check:
     """Some neuron satisfies the condition of the theorem."""
-    if case.start is None or not spoken_of(case):
+    if case.start is None or not is_spoken_of(case):
         return undecided("head_start", "Theorem B.19", "the initial weights have not been drawn")
     best = float(head_starts(case.start, case).max())
     note = "max over neurons and separators of (⟨w_k, w*⟩² − max(‖w_k‖² − a_k², 0))/‖θ_k‖²"

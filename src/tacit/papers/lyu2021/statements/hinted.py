@@ -24,7 +24,7 @@ from tacit.values import Check, Dataset, Setting
 ROUNDING = 1e-6
 """Hints that are off by less, relative to their lengths, count as hints."""
 SECONDS = 10.0
-"""For a network with a wide margin; the bound from below is used, which is right at any time."""
+"""Seconds for a network with a wide margin; its lower bound is used, which is always right."""
 
 
 class Hints(NamedTuple):
@@ -43,7 +43,7 @@ class Hints(NamedTuple):
 
 
 def hints_of(data: Dataset) -> Hints | None:
-    """None when there are too few points, or the others are not separable."""
+    """Read the hints; None when there are too few points, or the others are not separable."""
     if not data.binary or data.n < 4 or data.d < 2 or not data.X[0].any():
         return None
     first, second, third = data.X[:3]
@@ -58,11 +58,11 @@ def hints_of(data: Dataset) -> Hints | None:
     )
     if off > ROUNDING:  # then the separator of the others does not matter
         return Hints(w, 0.0, H, K, eps, off)
-    found = max_margin(data.y[3:, None] * data.X[3:])
-    if found.status != "separable":
+    separator = max_margin(data.y[3:, None] * data.X[3:])
+    if separator.status != "separable":
         return None
-    off = max(off, float(np.linalg.norm(w - found.direction)))
-    return Hints(w, found.lower, H, K, eps, off)
+    off = max(off, float(np.linalg.norm(w - separator.direction)))
+    return Hints(w, separator.lower, H, K, eps, off)
 
 
 def enough_K(eps: float, alpha: float) -> float:
@@ -125,7 +125,7 @@ class Theorem62(Theorem):
         return Prediction(words, values, ((1, w),))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Of the function; 1 when no network is known that has a wider margin."""
+        """The distance of the functions; 1 when no network is known that has a wider margin."""
         end = known_end(run)
         if end is None:
             return None

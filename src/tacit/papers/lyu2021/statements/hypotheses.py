@@ -33,7 +33,7 @@ def started(case: Case, run: Observation | None) -> Case:
 
 
 def network_checks(case: Case) -> tuple[Check, ...]:
-    """A two-layer Leaky ReLU net on two classes, both layers trained."""
+    """A two-layer Leaky ReLU network on two classes, both layers trained."""
     place = "§3.2"
     return (
         two_classes(case, place),
@@ -44,6 +44,7 @@ def network_checks(case: Case) -> tuple[Check, ...]:
 
 
 def symmetric_checks(case: Case) -> tuple[Check, ...]:
+    """Such a network on symmetric, linearly separable data."""
     return (
         *network_checks(case),
         case.data_check("linearly_separable", "Assumption 3.2"),
@@ -57,18 +58,20 @@ def flow_checks(case: Case) -> tuple[Check, ...]:
 
 
 def at_least(width: int, case: Case, place: str) -> Check:
+    """The network has at least this width."""
     note = f"m is {case.setting.width}; it must be {width} or more"
     return by_slack(f"width_{width}_or_more", case.setting.width - width, place, note)
 
 
 def width_is(case: Case, wanted: int, place: str) -> Check:
+    """The network has exactly this width."""
     width = case.setting.width if case.start is None else len(case.start.a)
     note = f"the width is {width}; it must be {wanted}"
     return by_slack(f"width_{wanted}", -abs(width - wanted), place, note)
 
 
-def spoken_of(case: Case) -> bool:
-    """A two-layer net and two classes: other hypotheses say so when it is not."""
+def is_spoken_of(case: Case) -> bool:
+    """Whether it is a two-layer network on two classes; other hypotheses say so when it is not."""
     return case.data.binary and case.setting.two_layer
 
 
@@ -95,12 +98,12 @@ def kkt_direction(case: Case, run: Observation | None, place: str) -> Check:
         return needs_a_run(name, place)
     if not case.both:
         return undecided(name, place, "not looked at: the first layer only is trained")
-    if not spoken_of(case) or not run.end.W.any():
+    if not is_spoken_of(case) or not run.end.W.any():
         return undecided(name, place, "there is no such network")
-    found = two_layer_kkt(run.end.W, run.end.a, case.data.X, case.data.y, case.alpha, boundary=KKT)
-    if found.feasibility > 0:
-        return Check(name, False, -found.feasibility, place, "it does not fit every label")
-    residual = max(found.stationarity, found.complementarity)
+    kkt = two_layer_kkt(run.end.W, run.end.a, case.data.X, case.data.y, case.alpha, boundary=KKT)
+    if kkt.feasibility > 0:
+        return Check(name, False, -kkt.feasibility, place, "it does not fit every label")
+    residual = max(kkt.stationarity, kkt.complementarity)
     if residual > KKT and run.limit is None:
         note = f"the limit is not known; at the last network the KKT residual is {residual:.1e}"
         return undecided(name, place, note)

@@ -12,6 +12,7 @@ from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import kkt_direction, symmetric_checks, width_is
+from tacit.papers.lyu2021.statements.network_functions import direction_distance
 from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import (
@@ -126,12 +127,12 @@ class LemmaF3(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        found = max_margin(case.data.y[:, None] * case.data.X)
-        both, one = (1 + case.alpha) / 4 * found.lower, case.alpha / 2 * found.lower
+        separator = max_margin(case.data.y[:, None] * case.data.X)
+        both, one = (1 + case.alpha) / 4 * separator.lower, case.alpha / 2 * separator.lower
         return Prediction(
             f"Both neurons end along ±w*, the max-margin separator, with margin {both:.4g}, or one "
             f"of them does and the other dies out, with margin {one:.4g}.",
-            {"w": found.direction, "margins": np.array([both, one, one])},
+            {"w": separator.direction, "margins": np.array([both, one, one])},
         )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
@@ -149,8 +150,8 @@ class LemmaF3(Theorem):
         return f"The direction is {residual:.1e} away from {which}."
 
 
-def three_directions(w: np.ndarray, alpha: float) -> tuple[Network, ...]:
-    """The directions of Lemma F.3, with unit norm; the neuron with a ≥ 0 first."""
+def three_directions(w: np.ndarray, alpha: float) -> tuple[Network, Network, Network]:
+    """The directions of Lemma F.3, with unit norm; the neuron with a ≥ 0 is the first."""
     alone, none = w / np.sqrt(2), np.zeros_like(w)
     return (
         linear_network(w, alpha),
@@ -160,15 +161,11 @@ def three_directions(w: np.ndarray, alpha: float) -> tuple[Network, ...]:
 
 
 def _distances(w: np.ndarray, network: Network) -> np.ndarray:
+    """The distances of the network's direction from the three, its neurons in their order."""
     order = np.argsort(-network.a, kind="stable")
-    theta = np.column_stack([network.W, network.a])[order]
-    theta = theta / (np.linalg.norm(theta) or 1.0)
-    return np.array(
-        [
-            np.linalg.norm(theta - np.column_stack([one.W, one.a]))
-            for one in three_directions(w, network.alpha)
-        ]
-    )
+    ordered = Network(network.W[order], network.a[order], network.alpha)
+    three = three_directions(w, network.alpha)
+    return np.array([direction_distance(ordered, one) for one in three])
 
 
 def _opposite_signs(run: Observation | None, place: str) -> Check:

@@ -11,7 +11,6 @@ from tacit.certificates import optimum, two_layer_kkt
 from tacit.data.figure_sets import lyu2021_left
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import at_least
-from tacit.papers.lyu2021.statements.network_functions import unit_outputs
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, by_slack, two_classes, two_layer
 from tacit.values import Check, Network, Setting
@@ -51,12 +50,12 @@ def stationarity(alpha: float, mask: float) -> float:
 
 
 def _mask_at_the_kinks() -> Evidence:
-    found = {h: stationarity(0.5, h) for h in (0.5, 0.75, 1.0)}
-    right = found[0.5] < 1e-12 < min(found[0.75], found[1.0])
+    off = {h: stationarity(0.5, h) for h in (0.5, 0.75, 1.0)}
+    right = off[0.5] < 1e-12 < min(off[0.75], off[1.0])
     return Evidence(
         "corrected" if right else "printed",
-        f"For α = ½ the first KKT condition is violated by {found[0.5]:.1e} with h = α at the two "
-        f"kinks, by {found[0.75]:.2g} with h = ¾ and by {found[1.0]:.2g} with h = 1.",
+        f"For α = ½ the first KKT condition is violated by {off[0.5]:.1e} with h = α at the two "
+        f"kinks, by {off[0.75]:.2g} with h = ¾ and by {off[1.0]:.2g} with h = 1.",
     )
 
 
@@ -120,7 +119,7 @@ class ExampleI11(Theorem):
         own, and that of the convex program."""
         net, data = printed_network(case.alpha), case.data
         kkt = two_layer_kkt(net.W, net.a, data.X, data.y, case.alpha)
-        own = (data.y * unit_outputs(net, data.X, case.alpha)).min() / prediction.values["margin"]
+        own = net.margin(data.X, data.y) / prediction.values["margin"]
         best = optimum(data, Setting(activation=case.setting.activation))
         low, high = (m / prediction.values["best"] for m in best.margin_bounds)
         parts = kkt.stationarity, kkt.complementarity, kkt.feasibility

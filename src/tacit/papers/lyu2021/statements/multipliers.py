@@ -9,13 +9,13 @@ import numpy as np
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.pricing import price
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
-from tacit.papers.lyu2021.statements.hypotheses import spoken_of
+from tacit.papers.lyu2021.statements.hypotheses import is_spoken_of
 from tacit.theorems import Case
 from tacit.theorems.hypotheses import undecided
 from tacit.values import Check
 
 MOST_CELLS = 2000
-"""Of the support points' arrangement; that is a second or so."""
+"""Cells of the support points' arrangement that are enumerated, in a second or so."""
 
 
 def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check:
@@ -25,7 +25,7 @@ def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check
     A.5 (A.9) asks it of some λ only. λ* are the weights with Σ λ*_i y_i x^s_i = γ^s w^s.
     """
     name = "weaker_at_multipliers"
-    if not spoken_of(case):
+    if not is_spoken_of(case):
         return undecided(name, place, "there are more than two classes")
     X, y = case.data.X, case.data.y
     known = scaled_margin(X, y, case.alpha, sign)

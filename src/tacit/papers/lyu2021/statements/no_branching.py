@@ -50,8 +50,8 @@ class LemmaI21(Theorem):
         ⟨dw_k/dt, x_i⟩ = a_k Σ_j −ℓ'(q_j) y_j h_kj ⟨x_i, x_j⟩,   h_kj in [α, 1],
 
     which has the sign of a_k y_i whatever the masks h are. So ⟨w_k, x_i⟩ is monotone as long as a_k
-    keeps its sign; every wall is crossed, none is slid along, and the trajectory is unique. α > 0
-    matters: a ReLU neuron in a wall may stay there or leave.
+    keeps its sign; every activation hyperplane is crossed, none is slid along, and the trajectory
+    is unique. α > 0 matters: a ReLU neuron on a hyperplane may stay there or leave.
     """
 
     id = "lyu2021:lemmaI.2.1"
@@ -118,10 +118,10 @@ class LemmaI21(Theorem):
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
         if residual >= 1:
-            return "The path branches, or a neuron slides along a wall."
+            return "The path branches, or a neuron slides along an activation hyperplane."
         crossed = sum(what == "cross" for _, _, what in run.events)
         to = "" if residual == 0 else f" (to {residual:.0e})"
-        return f"Walls were crossed {crossed} times, always the same way{to}."
+        return f"Activation hyperplanes were crossed {crossed} times, always the same way{to}."
 
 
 def steps_back(run: Observation, case: Case) -> np.ndarray:
@@ -132,11 +132,11 @@ def steps_back(run: Observation, case: Case) -> np.ndarray:
     """
     X, y = case.data.X, case.data.y
     lengths = np.linalg.norm(X, axis=1)
-    found = []
+    worst = []
     for one, other in zip(run.path, run.path[1:], strict=False):
         W, V, a = one.network.W, other.network.W, one.network.a
         sign = np.where(a * other.network.a > 0, np.sign(a), 0.0)
         sizes = np.maximum(np.linalg.norm(V, axis=1), np.linalg.norm(W, axis=1))
         back = -sign[:, None] * y * ((V - W) @ X.T)
-        found.append((back / np.maximum(sizes[:, None] * lengths, 1e-300)).max())
-    return np.array(found)
+        worst.append((back / np.maximum(sizes[:, None] * lengths, 1e-300)).max())
+    return np.array(worst)

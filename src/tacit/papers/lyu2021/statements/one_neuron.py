@@ -13,9 +13,8 @@ from tacit.numerics.least_squares import nnls
 from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements.cases import hinted_case
-from tacit.papers.lyu2021.statements.hypotheses import network_checks
+from tacit.papers.lyu2021.statements.hypotheses import network_checks, width_is
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import by_slack
 from tacit.values import Check, Dataset, Network, Setting
 
 Sign = Literal[1, -1]
@@ -65,10 +64,9 @@ class LemmaA4(Theorem):
         return replace(case, data=data, _properties={}), "linearly_separable"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        m = case.setting.width
         return (
             *network_checks(case),
-            by_slack("width_1", -abs(m - 1), "Lemma A.4", f"m is {m}; it must be 1"),
+            width_is(case, 1, "Lemma A.4"),
             case.data_check("linearly_separable", "Assumption 3.2"),
         )
 

@@ -10,17 +10,18 @@ from tacit.data import load
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.least_squares import linear_program
 from tacit.numerics.pricing import price
+from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
+    is_spoken_of,
     network_checks,
-    spoken_of,
     started,
     width_is,
 )
 from tacit.papers.lyu2021.statements.multipliers import MOST_CELLS, weaker_at_multipliers
-from tacit.papers.lyu2021.statements.network_functions import margin
+from tacit.papers.lyu2021.statements.network_functions import direction_distance, margin
 from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import balanced, by_slack, undecided
@@ -74,11 +75,11 @@ class TheoremG9(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        found = scaled_margin(case.data.X, case.data.y, case.alpha)
+        best = scaled_margin(case.data.X, case.data.y, case.alpha)
         return Prediction(
-            f"The neuron ends along w⁺, with margin {found.lower / 2:.4g}.",
-            {"w_plus": found.w, "margin": found.lower / 2},
-            ((1, found.w),),
+            f"The neuron ends along w⁺, with margin {best.lower / 2:.4g}.",
+            {"w_plus": best.w, "margin": best.lower / 2},
+            ((1, best.w),),
         )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
@@ -86,12 +87,10 @@ class TheoremG9(Theorem):
         assert run is not None
         if run.outcome != "converged":
             return None
-        theta = np.append(run.end.W[0], run.end.a[0])
-        wanted = np.append(prediction.values["w_plus"], 1) / np.sqrt(2)
-        return float(np.linalg.norm(theta / (np.linalg.norm(theta) or 1.0) - wanted))
+        return direction_distance(run.end, one_neuron(prediction.values["w_plus"], case.alpha))
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        return ended(Network(prediction.values["w_plus"][None], np.array([1.0]), case.alpha))
+        return ended(one_neuron(prediction.values["w_plus"], case.alpha))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The direction is {residual:.1e} away from (w⁺, 1)/√2."
@@ -99,7 +98,7 @@ class TheoremG9(Theorem):
 
 def _right_side(case: Case) -> Check:
     """a_1 > 0 and ⟨w_1, w*⟩ > 0; the slack is the smaller of a_1/‖w_1‖ and the cosine."""
-    if case.start is None or not spoken_of(case):
+    if case.start is None or not is_spoken_of(case):
         return undecided("right_side", "Theorem G.9", "the initial weights have not been drawn")
     w, a = case.start.W[0], float(case.start.a[0])
     size = max(float(np.linalg.norm(w)), 1e-300)

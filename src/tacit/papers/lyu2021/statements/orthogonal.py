@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import final
 
 import numpy as np
@@ -11,59 +10,24 @@ from tacit.data import load
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import kkt_direction
-from tacit.papers.lyu2021.statements.network_functions import outputs
 from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, relu, two_classes, two_layer
-from tacit.values import Check, Network
+from tacit.values import Check, Dataset, Network
 
 ALIVE = 1e-9
 """A neuron with a smaller share of its sign's total Σ|a_j|‖w_j‖ has died out."""
 
 
-def _example() -> Case:
-    return Case(load("orthogonal:n=24,d=3,seed=0"), flow_setting("relu", 12, "balanced:1e-3"))
-
-
-def _counterexample() -> tuple[Case, str]:
-    """Separable, but not orthogonally: some points of different classes have an acute angle."""
-    data = load("linear:n=12,d=3,margin=0.3,seed=0")
-    return dataclasses.replace(_example(), data=data, _properties={}), "orthogonally_separable"
-
-
-def _hypotheses(case: Case, run: Observation | None, place: str) -> tuple[Check, ...]:
-    return (
-        two_classes(case, "Definition H.1"),
-        two_layer(case, "Appendix H"),
-        relu(case, "Appendix H"),
-        both_layers(case, "Appendix H"),
-        case.data_check("orthogonally_separable", "Definition H.1"),
-        kkt_direction(case, run, place),
-    )
-
-
 def minimisers(case: Case) -> dict[int, np.ndarray]:
     """w⁺ and w⁻ of (Q): the shortest w with w·x_i ≥ 1 for the points of that sign."""
-    found = {sign: class_margin(case.data.X, case.data.y, sign).w for sign in (1, -1)}
-    return {sign: np.zeros(case.data.d) if w is None else w for sign, w in found.items()}
-
-
-def _predict(case: Case) -> Prediction:
-    w = minimisers(case)
-    size = {sign: float(np.linalg.norm(w[sign])) for sign in w}
-    margin = 0.5 / (size[1] + size[-1])
-    return Prediction(
-        f"All neurons that do not die out end along w⁺ if a > 0 and along w⁻ if a < 0, the "
-        f"max-margin directions of the two classes; the margin is {margin:.4g}, the widest there "
-        "is.",
-        {"w_plus": w[1], "w_minus": w[-1], "margin": margin},
-        tuple((sign, w[sign] / size[sign]) for sign in (1, -1) if size[sign] > 0),
-    )
+    w = {sign: class_margin(case.data.X, case.data.y, sign).w for sign in (1, -1)}
+    return {sign: np.zeros(case.data.d) if one is None else one for sign, one in w.items()}
 
 
 def _to_unit_margin(network: Network, case: Case) -> Network | None:
-    """Scaled to q_min = 1, so that it can satisfy the constraints of (P) exactly."""
-    smallest = float((case.data.y * outputs(network, case.data.X, case.alpha)).min())
+    """The network scaled to q_min = 1, so that it can satisfy the constraints of (P) exactly."""
+    smallest = float(network.margins(case.data.X, case.data.y).min())
     if smallest <= 0:
         return None
     scale = smallest**-0.5
@@ -71,9 +35,8 @@ def _to_unit_margin(network: Network, case: Case) -> Network | None:
 
 
 def _along(network: Network, prediction: Prediction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the living neurons: their rows, the sign of a, and the angle to w⁺ or w⁻."""
-    sizes = np.linalg.norm(network.W, axis=1)
-    weights = sizes * np.abs(network.a)
+    """The rows of the living neurons, the signs of their a, and their angles to w⁺ or w⁻."""
+    sizes, weights = np.linalg.norm(network.W, axis=1), network.weights
     named = dict(prediction.directions)
     rows, signs, angles = [], [], []
     for sign in (1, -1):
@@ -87,27 +50,10 @@ def _along(network: Network, prediction: Prediction) -> tuple[np.ndarray, np.nda
     return np.concatenate(rows), np.concatenate(signs), np.concatenate(angles)
 
 
-def _ideal(prediction: Prediction, case: Case) -> Observation:
-    """Neurons of either sign in turn, of different lengths."""
-    signs = (-1.0) ** np.arange(case.setting.width)
-    share = 1.0 + np.arange(case.setting.width)
-    W = np.zeros((len(signs), case.data.d))
-    a = np.zeros(len(signs))
-    for sign, name in ((1, "w_plus"), (-1, "w_minus")):
-        w = prediction.values[name]
-        mine, size = signs == sign, np.linalg.norm(w)
-        a[mine] = sign * np.sqrt(size * share[mine] / share[mine].sum())
-        W[mine] = np.outer(np.abs(a[mine]), w / size) if size > 0 else 0.0
-    return ended(Network(W, a, case.alpha))
-
-
 def _on_two_points() -> tuple[Case, Network, dict[int, np.ndarray]]:
     """x = (2, 0) positive and (0, ½) negative, and the KKT point with two neurons."""
-    base = load("wang2022_f1")
-    case = Case(
-        dataclasses.replace(base, X=np.array([[2.0, 0.0], [0.0, 0.5]]), y=np.array([1, -1])),
-        flow_setting("relu", 2),
-    )
+    data = Dataset(np.array([[2.0, 0.0], [0.0, 0.5]]), np.array([1, -1]))
+    case = Case(data, flow_setting("relu", 2))
     w = minimisers(case)
     a = np.sqrt([np.linalg.norm(w[1]), np.linalg.norm(w[-1])])
     return case, Network(np.array([w[1] / a[0], w[-1] / a[1]]), a * [1, -1]), w
@@ -117,7 +63,7 @@ def _sign_of_the_function() -> Evidence:
     case, net, w = _on_two_points()
     X, y = case.data.X, case.data.y
     plus, minus = np.maximum(X @ w[1], 0), np.maximum(X @ w[-1], 0)
-    f = outputs(net, X, 0.0)
+    f = net.outputs(X)
     printed, corrected = np.abs(f - (plus + minus)).max(), np.abs(f - (plus - minus)).max()
     return Evidence(
         "corrected" if corrected < 1e-12 < printed else "printed",
@@ -129,8 +75,8 @@ def _sign_of_the_function() -> Evidence:
 
 def _size_of_the_kkt_point() -> Evidence:
     case, net, w = _on_two_points()
-    q = case.data.y * outputs(net, case.data.X, 0.0)
-    square = float((net.W**2).sum() + (net.a**2).sum())
+    q = net.margins(case.data.X, case.data.y)
+    square = net.norm**2
     sizes = float(np.linalg.norm(w[1]) + np.linalg.norm(w[-1]))
     return Evidence(
         "corrected" if abs(square - 2 * sizes) < 1e-12 * square else "printed",
@@ -151,8 +97,59 @@ def _sign_of_the_neuron() -> Evidence:
     )
 
 
+class _OrthogonallySeparable(Theorem):
+    """What Theorem H.2 and Lemma H.3 share."""
+
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        return Case(load("orthogonal:n=24,d=3,seed=0"), flow_setting("relu", 12, "balanced:1e-3"))
+
+    def counterexample(self) -> tuple[Case, str]:
+        """Separable, but not orthogonally: some points of different classes have an acute angle."""
+        data = load("linear:n=12,d=3,margin=0.3,seed=0")
+        return Case(data, self.example().setting), "orthogonally_separable"
+
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
+        return (
+            two_classes(case, "Definition H.1"),
+            two_layer(case, "Appendix H"),
+            relu(case, "Appendix H"),
+            both_layers(case, "Appendix H"),
+            case.data_check("orthogonally_separable", "Definition H.1"),
+            kkt_direction(case, run, self.source.place),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        w = minimisers(case)
+        size = {sign: float(np.linalg.norm(w[sign])) for sign in w}
+        margin = 0.5 / (size[1] + size[-1])
+        return Prediction(
+            f"All neurons that do not die out end along w⁺ if a > 0 and along w⁻ if a < 0, the "
+            f"max-margin directions of the two classes; the margin is {margin:.4g}, the widest "
+            "there is.",
+            {"w_plus": w[1], "w_minus": w[-1], "margin": margin},
+            tuple((sign, w[sign] / size[sign]) for sign in (1, -1) if size[sign] > 0),
+        )
+
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        """Neurons of either sign in turn, of different lengths."""
+        signs = (-1.0) ** np.arange(case.setting.width)
+        share = 1.0 + np.arange(case.setting.width)
+        W = np.zeros((len(signs), case.data.d))
+        a = np.zeros(len(signs))
+        for sign, name in ((1, "w_plus"), (-1, "w_minus")):
+            w = prediction.values[name]
+            mine, size = signs == sign, np.linalg.norm(w)
+            a[mine] = sign * np.sqrt(size * share[mine] / share[mine].sum())
+            W[mine] = np.outer(np.abs(a[mine]), w / size) if size > 0 else 0.0
+        return ended(Network(W, a, case.alpha))
+
+
 @final
-class TheoremH2(Theorem):
+class TheoremH2(_OrthogonallySeparable):
     """Theorem H.2: on orthogonally separable data all KKT points are one function.
 
     For ReLU, both layers and orthogonally separable data, every KKT-margin direction θ is a
@@ -169,9 +166,6 @@ class TheoremH2(Theorem):
         "On orthogonally separable data the flow has one place to go: "
         "one max-margin neuron for each class, and no network has a wider margin."
     )
-    needs = "limit"
-    tolerance = 1e-6
-    invariances = frozenset({"order", "scale", "rotation"})
     errata = (
         Erratum(
             "f_θ(x) = φ(⟨x, w⁺⟩) + φ(⟨x, w⁻⟩) (proof of Theorem H.2)",
@@ -185,25 +179,13 @@ class TheoremH2(Theorem):
         ),
     )
 
-    def example(self) -> Case:
-        return _example()
-
-    def counterexample(self) -> tuple[Case, str]:
-        return _counterexample()
-
-    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return _hypotheses(case, run, "Theorem H.2")
-
-    def predict(self, case: Case) -> Prediction:
-        return _predict(case)
-
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """The network as a function: how its neurons, by weight |a_k|‖w_k‖, miss w⁺ and w⁻."""
         assert run is not None
         network = _to_unit_margin(run.end, case)
         if network is None:
             return 1.0
-        weights = np.linalg.norm(network.W, axis=1) * np.abs(network.a)
+        weights = network.weights
         rows, signs, angles = _along(network, prediction)
         wanted = {1: prediction.values["w_plus"], -1: prediction.values["w_minus"]}
         total = sum(np.linalg.norm(w) for w in wanted.values())
@@ -213,9 +195,6 @@ class TheoremH2(Theorem):
             for sign, w in wanted.items()
         )
         return float((turned + longer) / total)
-
-    def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        return _ideal(prediction, case)
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         assert run is not None
@@ -229,7 +208,7 @@ class TheoremH2(Theorem):
 
 
 @final
-class LemmaH3(Theorem):
+class LemmaH3(_OrthogonallySeparable):
     """Lemma H.3: what every single neuron of a KKT point is.
 
     For ReLU and orthogonally separable data, if θ satisfies the KKT conditions of (P), with
@@ -246,9 +225,6 @@ class LemmaH3(Theorem):
         "On orthogonally separable data every neuron of a KKT point is a copy of its class's "
         "max-margin vector, and the copies share its length."
     )
-    needs = "limit"
-    tolerance = 1e-6
-    invariances = frozenset({"order", "scale", "rotation"})
     errata = (
         Erratum(
             "(Σ a_j²) w_k / a_k is the minimiser of (Q), also for a_k < 0 (Lemma H.3 and (69))",
@@ -256,18 +232,6 @@ class LemmaH3(Theorem):
             _sign_of_the_neuron,
         ),
     )
-
-    def example(self) -> Case:
-        return _example()
-
-    def counterexample(self) -> tuple[Case, str]:
-        return _counterexample()
-
-    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return _hypotheses(case, run, "Lemma H.3")
-
-    def predict(self, case: Case) -> Prediction:
-        return _predict(case)
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Over the living neurons: relative distance from w^±, and | |a_k| − ‖w_k‖ | / ‖w_k‖."""
@@ -288,9 +252,6 @@ class LemmaH3(Theorem):
             far = np.linalg.norm(copies - w, axis=1).max() / np.linalg.norm(w)
             worst = max(worst, float(far), float((np.abs(a - sizes) / sizes).max()))
         return worst
-
-    def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        return _ideal(prediction, case)
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Every living neuron is a copy of w⁺ or w⁻ up to {residual:.0e} of its length."

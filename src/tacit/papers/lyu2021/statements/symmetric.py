@@ -13,8 +13,8 @@ from tacit.papers.lyu2021.statements.cases import symmetric_case
 from tacit.papers.lyu2021.statements.embedding import (
     at_least_one_of_each,
     good_embedding,
-    small_enough,
     spread,
+    start_fades,
 )
 from tacit.papers.lyu2021.statements.hypotheses import (
     at_least,
@@ -32,7 +32,7 @@ from tacit.values import Check, Dataset, Network, Setting
 HIT = 1e-6
 """A run attains the widest margin when it is at most this share below it."""
 SECONDS, GAP = 20.0, 1e-9
-"""For the convex program, and the relative gap of its bounds at which its network is the best."""
+"""Seconds for the convex program, and the gap of its bounds at which its network is the best."""
 
 
 class Theorem42(Theorem):
@@ -62,13 +62,13 @@ class Theorem42(Theorem):
         return *symmetric_checks(case), at_least(2, case, "Theorem 4.2")
 
     def predict(self, case: Case) -> Prediction:
-        found = linear_limit(case)
+        limit = linear_limit(case)
         words = (
             "The network with the widest margin is linear, the best linear separator times "
-            f"(1+α)/4 = {found['slope']:.4g} at unit norm, and its margin is {found['margin']:.6g}."
+            f"(1+α)/4 = {limit['slope']:.4g} at unit norm, and its margin is {limit['margin']:.6g}."
         )
         w = separator(case)
-        return Prediction(words, found, ((1, w), (-1, -w)))
+        return Prediction(words, limit, ((1, w), (-1, -w)))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against the convex program over all networks: its bounds, and the network it finds."""
@@ -129,13 +129,13 @@ class Theorem43(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        found = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}
+        limit = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}
         w = separator(case)
         words = (
             "The limit is linear, the best linear separator times (1+α)/4 = "
-            f"{found['slope']:.4g} at unit norm; no network has a wider margin (Theorem 4.2)."
+            f"{limit['slope']:.4g} at unit norm; no network has a wider margin (Theorem 4.2)."
         )
-        return Prediction(words, found, ((1, w), (-1, -w)))
+        return Prediction(words, limit, ((1, w), (-1, -w)))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         end = known_end(run)
@@ -184,12 +184,12 @@ class Corollary44(Theorem):
         return *_from_a_small_start(drawn, run), gaussian_start(case, place)
 
     def predict(self, case: Case) -> Prediction:
-        found = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}
+        limit = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}
         words = (
             f"At least {100 * at_least_one_of_each(case.setting.width):.6g}% of random starts end "
-            f"in the widest margin, {found['margin']:.6g}."
+            f"in the widest margin, {limit['margin']:.6g}."
         )
-        return Prediction(words, found)
+        return Prediction(words, limit)
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
@@ -217,7 +217,7 @@ def _from_a_small_start(case: Case, run: Observation | None) -> tuple[Check, ...
         case.data_check("lyu2021:assumption4.5", "Assumption 4.5"),
         *flow_checks(case),
         at_least(2, case, "Theorem 4.3"),
-        small_enough(case, "Theorem 4.3"),
+        start_fades(case, "Theorem 4.3"),
         non_branching(run, "Assumption 4.6"),
     )
 

@@ -8,13 +8,15 @@ import numpy as np
 
 from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements.cases import symmetric_case
-from tacit.papers.lyu2021.statements.embedding import minus, size_of, spread
+from tacit.papers.lyu2021.statements.embedding import spread
 from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
     non_branching,
     started,
     symmetric_checks,
+    width_is,
 )
+from tacit.papers.lyu2021.statements.network_functions import direction_distance
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.papers.lyu2021.statements.symmetric import linear_limit, separator
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
@@ -55,11 +57,10 @@ class Theorem55(Theorem):
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Theorem 5.5"
-        m = case.setting.width
         return (
             *symmetric_checks(case),
             *flow_checks(case),
-            by_slack("width_2", -abs(m - 2), place, f"m is {m}; it must be 2"),
+            width_is(case, 2, place),
             both_signs(case, place),
             balanced(case, place),
             _right_sides(case, place),
@@ -80,9 +81,8 @@ class Theorem55(Theorem):
         if end is None:
             return None
         sign = np.where(end.a > 0, 1.0, -1.0)
-        wanted = Network(np.outer(sign, prediction.values["separator"]) / 2, sign / 2)
-        size = size_of(end)
-        return size_of(minus(Network(end.W / size, end.a / size), wanted))
+        wanted = Network(np.outer(sign, prediction.values["separator"]), sign, case.alpha)
+        return direction_distance(end, wanted)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         return ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
@@ -93,7 +93,7 @@ class Theorem55(Theorem):
     @staticmethod
     def _norm() -> Evidence:
         case = symmetric_case()
-        half = size_of(linear_network(separator(case), case.alpha))
+        half = linear_network(separator(case), case.alpha).norm
         words = f"‖½(w*, −w*, 1, −1)‖ is {half:.12g}, ‖¼(w*, −w*, 1, −1)‖ is {half / 2:.12g}."
         return Evidence("corrected" if abs(half - 1) < 1e-12 else "printed", words)
 

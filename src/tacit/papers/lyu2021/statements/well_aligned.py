@@ -12,11 +12,11 @@ from tacit.data import load
 from tacit.numerics.arrangements import TooManyCells, cells
 from tacit.numerics.pricing import price
 from tacit.papers.lyu2021.statements.cases import flow_setting
-from tacit.papers.lyu2021.statements.embedding import largest, minus
+from tacit.papers.lyu2021.statements.embedding import distance, largest
 from tacit.papers.lyu2021.statements.hypotheses import (
     flow_checks,
+    is_spoken_of,
     network_checks,
-    spoken_of,
     started,
 )
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
@@ -57,7 +57,7 @@ def largest_G(case: Case) -> float:
 
 
 def aligned(start: Network, case: Case) -> Aligned:
-    """Raises `TooManyCells` where λ is out of reach."""
+    """Its constants for this start; raises `TooManyCells` where λ is out of reach."""
     sizes = np.linalg.norm(start.W, axis=1)
     alive = (sizes > 0) | (start.a != 0)
     r, rate = largest(start), largest_G(case)
@@ -156,7 +156,7 @@ class TheoremE4(Theorem):
             growth = math.exp(rate * t)
             wanted = Network(growth * run.start.W, growth * run.start.a, case.alpha)
             bound = 4 * m * (r * growth) ** 3 / rate
-            worst = max(worst, largest(minus(moment.network, wanted)) / bound - 1)
+            worst = max(worst, distance(moment.network, wanted) / bound - 1)
         return worst if seen else None
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
@@ -186,7 +186,7 @@ def _known(case: Case) -> Aligned | None:
 def _alignment(case: Case) -> tuple[Check, ...]:
     """Definition E.3 for the start."""
     names = ("pull", "well_aligned", "off_the_walls", "small_enough")
-    if case.start is None or not spoken_of(case):
+    if case.start is None or not is_spoken_of(case):
         note = "the initial weights have not been drawn"
         return tuple(undecided(name, PLACE, note) for name in names)
     try:
