@@ -147,11 +147,12 @@ def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
     return float(best[-1]), Step(delta, u[p > 0], p[p > 0])
 
 
-def _moved(w: np.ndarray, step: Step, size: float) -> Network:
-    """The one-neuron net after a step of that size."""
+def _margin_after(case: Case, w: np.ndarray, step: Step, size: float) -> float:
+    """The margin of the one-neuron network after a step of that size."""
     v = np.vstack([w + size * step.delta, (size * step.p)[:, None] * step.u])
     a = np.sqrt(np.linalg.norm(v, axis=1))
-    return Network(v / a[:, None], a * np.append(1.0, -np.ones(len(step.p))))
+    signs = np.append(1.0, -np.ones(len(step.p)))
+    return margin(Network(v / a[:, None], a * signs, case.alpha), case)
 
 
 def three_points() -> Case:
@@ -165,9 +166,7 @@ def _a_5_is_not_enough() -> Evidence:
     known = scaled_margin(case.data.X, case.data.y, case.alpha)
     a_5 = case.data_check("lyu2021:assumptionA.5", "A.5")
     _, step = best_step(case, known)
-    gains = [
-        margin(_moved(known.w, step, size), case) / (known.lower / 2) - 1 for size in (1e-2, 1e-4)
-    ]
+    gains = [2 * _margin_after(case, known.w, step, h) / known.lower - 1 for h in (1e-2, 1e-4)]
     wrong = bool(a_5.holds) and min(gains) > 0
     return Evidence(
         "corrected" if wrong else "printed",
@@ -246,8 +245,8 @@ class TheoremG11(Theorem):
         for size in np.repeat([1e-2, 1e-4], TRIED // 2):
             u = rng.normal(size=(2, d))
             u /= np.linalg.norm(u, axis=1, keepdims=True)
-            near = _moved(known.w, Step(rng.normal(size=d), u, rng.uniform(size=2)), size)
-            rise = max(rise, margin(near, case) / (known.upper / 2) - 1)
+            step = Step(rng.normal(size=d), u, rng.uniform(size=2))
+            rise = max(rise, 2 * _margin_after(case, known.w, step, size) / known.upper - 1)
         return rise
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
