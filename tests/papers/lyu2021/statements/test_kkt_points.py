@@ -16,7 +16,7 @@ from tacit.theorems import Case, Network, theorem
 def test_optimal_networks_are_balanced_and_others_no_kkt_points():
     """The convex program knows nothing of balance; its networks get it from min Σ|a|‖w‖."""
     data = load("linear:n=12,d=3,margin=0.2,seed=5")
-    best = optimum(data, Setting(activation="leaky:0.3")).network
+    best = optimum(data, flow_setting("leaky:0.3")).network
     case = Case(data, flow_setting("leaky:0.3"))
     kkt = two_layer_kkt(best.W, best.a, data.X, data.y, 0.3, boundary=1e-6)
     assert kkt.holds(1e-5)
