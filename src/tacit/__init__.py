@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tacit.explanation import explain as explain
     from tacit.explanation import predict as predict
     from tacit.flow import Limit as Limit
+    from tacit.flow import Limits as Limits
+    from tacit.flow import limit as limit
     from tacit.geometry import Geometry as Geometry
     from tacit.geometry import check as check
     from tacit.proofs import Verification as Verification
@@ -53,7 +55,7 @@ _NAMES = {
     "certificates": ("Certificate", "Optimum", "certify", "optimum"),
     "data": ("load",),
     "explanation": ("Explanation", "Predictions", "explain", "predict"),
-    "flow": ("Limit",),
+    "flow": ("Limit", "Limits", "limit"),
     "geometry": ("Geometry", "check"),
     "proofs": ("Verification", "verify"),
     "reproduction": ("Reproduction", "reproduce"),

@@ -1,0 +1,104 @@
+"""What `limit` returns: for a person, for scripts, and for what is asked wrongly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tacit
+from helpers import refused
+from tacit import Limit, Limits, Setting, load
+from tacit.flow import Outcome, PathEnd, initial_network, limit
+
+SMALL = Setting(width=8)
+
+
+@pytest.fixture(scope="module")
+def end() -> Limit:
+    found = limit("gaussians:n=8,d=2,test=3", SMALL, log10_loss=-40.0)
+    assert isinstance(found, Limit) and found.outcome is Outcome.CONVERGED
+    return found
+
+
+@pytest.fixture(scope="module")
+def several() -> Limits:
+    found = limit(load("orthogonal_classes:n=6,d=3"), SMALL, log10_loss=-20.0)
+    assert isinstance(found, Limits)
+    return found
+
+
+def test_the_network_is_the_limit(end: Limit) -> None:
+    assert end.network is not None and end.network.alpha == 0
+    X, y = end.data.X, end.data.y
+    assert end.network.margins(X, y).min() == pytest.approx(1)
+    assert end.network.margin(X, y) == pytest.approx(end.margin)
+    assert sum(group.weight for group in end.groups) == pytest.approx(end.network.weights.sum())
+    assert end.test_error == end.network.error(end.data.test.X, end.data.test.y)
+
+
+def test_a_person_reads_a_few_lines(end: Limit, several: Limits) -> None:
+    for found in (end, several):
+        lines = repr(found).splitlines()
+        assert 2 <= len(lines) <= 5 and max(map(len, lines)) < 200
+        assert found._repr_html_().startswith("<div>")
+    assert "converged" in repr(end) and "KKT point" in repr(end)
+    assert "3 classes" in repr(several)
+
+
+def test_scripts_read_json(end: Limit, several: Limits) -> None:
+    for found in (end, several):
+        assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+    whole = several.to_dict()
+    assert [one["class"] for one in whole["networks"]] == list(several.data.classes)
+    assert whole["outcome"] == several.worst.outcome
+    assert whole["seconds"] == sum(one.seconds for one in several.each)
+
+
+def test_the_limits_of_classes_are_in_their_order(several: Limits) -> None:
+    assert len(several) == 3 == len(list(several)) and several[1] is several.each[1]
+    assert all(one.setting == SMALL for one in several)
+    assert several.worst in several.each and not several.interrupted
+
+
+def test_the_way_to_the_limit_is_a_table(end: Limit, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    refused(end.to_frame, "to_frame needs pandas")
+    fake = SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns))
+    monkeypatch.setitem(sys.modules, "pandas", fake)
+    rows, columns = end.to_frame()
+    assert columns == ["log10_loss", "angle"] and rows.shape[1] == 2
+    assert rows[-1, 0] == pytest.approx(end.log10_loss)
+
+
+def test_every_outcome_and_every_end_has_its_sentence() -> None:
+    for status in (*Outcome, *PathEnd):
+        assert status.sentence.endswith(".") and status == status.value
+    assert Outcome("dead").sentence.startswith("All neurons are inactive on every sample")
+
+
+def test_data_comes_in_any_form_and_the_start_can_be_given(end: Limit) -> None:
+    data = end.data
+    first = tacit.limit(data.X, data.y, SMALL, log10_loss=-40.0)
+    start = initial_network(data, SMALL, 0)
+    for other in (first, limit(data, SMALL, log10_loss=-40.0, start=start)):
+        np.testing.assert_array_equal(other.network.W, end.network.W)
+
+
+@pytest.mark.parametrize(
+    "setting, options, word",
+    [
+        (Setting(width=10**8), {}, "`width=100000000`"),
+        (SMALL, {"seed": -1}, "`seed=-1`"),
+        (SMALL, {"log10_loss": 3.0}, "`log10_loss=3`"),
+        (SMALL, {"log10_loss": -1e300}, "`log10_loss=-1e+300`"),
+        (SMALL, {"seconds": 0.0}, "`seconds=0`"),
+        (Setting(model="residual"), {}, "two_layer"),
+        (Setting(loss="hinge"), {}, "no exponential tail"),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(setting, options, word) -> None:
+    refused(lambda: limit("xor", setting, **options), word)
