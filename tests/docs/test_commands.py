@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.cli import _run
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,21 @@ def test_there_are_commands():
     assert len(COMMANDS) >= 30
 
 
-@pytest.mark.parametrize("command", list(COMMANDS))
+LONG = (
+    "lyu2021:fig3",
+    "n=200,d=50",
+    "--table",
+    "explain gaussians",
+    "explain symmetric",
+    "--out end",
+)
+"""In commands that take seconds, and of whose kind there are others."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    rest_long(COMMANDS, [one for one in COMMANDS if not any(word in one for word in LONG)]),
+)
 def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     """With the files they speak of, and fewer epochs where the README does not say how many.
 

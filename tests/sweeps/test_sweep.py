@@ -269,6 +269,21 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def test_killed_once_it_ends_with_the_same_table(file: Path, table: bytes, tmp_path: Path) -> None:
+    """The whole tree by kill -9, when two runs are there."""
+    out = tmp_path / "s"
+    process = begin(file, out, "--json")
+    until(process, lambda: there(out) >= 2)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.communicate() == ("", "") and process.returncode == -signal.SIGKILL
+    kept = there(out)
+    said, wrong = begin(file, out, "--json").communicate()
+    assert wrong == "" and json.loads(said)["cached"] == kept >= 2
+    assert (out / "table.csv").read_bytes() == table
+    assert there(out) == RUNS
+
+
+@pytest.mark.long
 def test_killed_again_and_again_it_ends_with_the_same_table(
     file: Path, table: bytes, tmp_path: Path
 ) -> None:
@@ -294,6 +309,7 @@ def test_killed_again_and_again_it_ends_with_the_same_table(
     assert there(out) == RUNS
 
 
+@pytest.mark.long
 def test_one_killed_worker_costs_nothing(longer: Path, table: bytes, tmp_path: Path) -> None:
     process = begin(longer, tmp_path / "s", "--workers", "2")
     until(process, lambda: there(tmp_path / "s"))
@@ -314,7 +330,9 @@ def test_two_sweeps_in_one_folder(file: Path, table: bytes, tmp_path: Path) -> N
     assert there(tmp_path / "s") == RUNS
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_ctrl_c_is_one_line_that_says_how_to_go_on(
     longer: Path, tmp_path: Path, how: signal.Signals
 ) -> None:
@@ -343,6 +361,7 @@ def check_what_is_kept(file: Path, out: Path) -> None:
     assert not [name for name in os.listdir(out / "runs") if name[0] == "."]
 
 
+@pytest.mark.long
 def test_no_room_on_the_disk(longer: Path, tmp_path: Path) -> None:
     """From some moment on the system refuses to write more than 100 bytes into any file."""
     process = begin(longer, tmp_path / "s", "--workers", "1")
@@ -354,6 +373,7 @@ def test_no_room_on_the_disk(longer: Path, tmp_path: Path) -> None:
     check_what_is_kept(longer, tmp_path / "s")
 
 
+@pytest.mark.long
 def test_a_run_that_ends_its_process_each_time(plan: Plan, table: bytes, tmp_path: Path) -> None:
     with Cores(2, real_but_poison) as workers:
         found = complete(plan, Store(tmp_path / "s"), workers)

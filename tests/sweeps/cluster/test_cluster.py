@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cluster_processes import POISON, Machines, certificates, machines, until
-from helpers import refused, with_packages
+from helpers import refused, rest_long, with_packages
 from tacit.sweeps.cluster import dask_cluster as module
 from tacit.sweeps.cluster.address import Tls
 from tacit.sweeps.cluster.dask_cluster import Cluster, Lost, connect
@@ -138,7 +138,7 @@ def test_data_from_a_file_is_sent_once(there: Machines, tmp_path: Path) -> None:
     assert sent.count("keep") == 1 and sent.count("task") == 5
 
 
-@pytest.mark.parametrize("other", ["tacit", "numpy", "none"])
+@pytest.mark.parametrize("other", rest_long(["tacit", "numpy", "none"], ["tacit", "none"]))
 def test_other_versions_are_refused(
     there: Machines, plan: Plan, tmp_path: Path, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +185,9 @@ def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
         refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals) -> None:
     planned(tmp_path, list(range(200)))
     command = [sys.executable, "-m", "tacit", "sweep", "plan.toml", "--out", "s", "--cluster"]
@@ -206,7 +208,7 @@ def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals
     assert line.endswith(f"go on with: tacit sweep plan.toml --out s --cluster {there.address}\n")
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "slurm"])
+@pytest.mark.parametrize("address", rest_long(["tcp://127.0.0.1:1", "slurm"], ["slurm"]))
 def test_ctrl_c_stays_ours(address: str) -> None:
     """Importing dask_jobqueue takes it: a sweep would end without a word, with exit code 0."""
     program = (
@@ -241,6 +243,7 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
     assert table(plan, swept) == local
 
 
+@pytest.mark.long
 def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -> None:
     plan = planned(tmp_path, [1, 2, POISON, 3, 4], "0.1")
     with joined(there) as cluster:
@@ -251,6 +254,20 @@ def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -
     assert swept.reasons == ["4 workers of the cluster ended while working on it"]
 
 
+def test_without_its_scheduler_a_sweep_ends_and_keeps_what_it_has(
+    there: Machines, plan: Plan, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "out")
+    try:
+        with joined(there, patience=1) as cluster, pytest.raises(Lost) as caught:
+            complete(plan, store, cluster, once(there, lambda: there.kill(there.scheduler), 6))
+    finally:
+        there.start_scheduler()
+    assert "the same command goes on" in str(caught.value) and "\n" not in str(caught.value)
+    assert 6 <= len(folders(store)) < 24
+
+
+@pytest.mark.long
 def test_the_scheduler_is_killed_and_comes_back(
     there: Machines, plan: Plan, local: bytes, tmp_path: Path
 ) -> None:
@@ -269,6 +286,7 @@ def test_the_scheduler_is_killed_and_comes_back(
     assert any("lost the scheduler" in line for line in said)
 
 
+@pytest.mark.long
 def test_the_scheduler_is_killed_and_we_are_started_again(
     there: Machines, plan: Plan, local: bytes, tmp_path: Path
 ) -> None:
@@ -288,12 +306,17 @@ def test_the_scheduler_is_killed_and_we_are_started_again(
     assert table(plan, swept) == local
 
 
-def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
+def test_there_are_no_workers(tmp_path: Path) -> None:
     said: list[str] = []
     with machines(tmp_path / "machines") as there:
         line = refused(lambda: connect(there.address, tell=said.append, patience=1), "no workers")
         assert f"dask worker {there.address} --host 127.0.0.1 " in line  # not on all interfaces
         assert len(said) == 1 and "waiting up to 1 s" in said[0]
+
+
+@pytest.mark.long
+def test_all_workers_vanish(tmp_path: Path, plan: Plan) -> None:
+    with machines(tmp_path / "machines") as there:
         workers = there.start_workers(1)
         with connect(there.address, patience=60) as cluster, pytest.raises(Lost):
             cluster.pack, cluster._patience = 2, 1
