@@ -13,6 +13,7 @@ import numpy as np
 from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_two_layer import two_layer_kkt
 from tacit.certificates.optima import Progress, reciprocal
+from tacit.data import takes_data
 from tacit.numerics.convex_program import bracket, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
 from tacit.numerics.neurons import Neurons
@@ -171,6 +172,7 @@ def certificates_to_dict(certificates: Sequence[Certificate]) -> dict[str, Any]:
     return entries[worst_of(certificates)] | {"seconds": seconds} | several
 
 
+@takes_data
 def certify(
     network: Network,
     data: Dataset,
@@ -186,8 +188,8 @@ def certify(
     ----------
     network : Network
         The weights, whatever made them, with the slope of their activation.
-    data : Dataset
-        Points of two classes.
+    data : Dataset, str, Path, or X, y
+        Points of two classes: what `tacit.load` takes; with arrays, the labels come next.
     train : {"both", "first"}, default "both"
         The layers that count as trained; with "first" the output layer is fixed.
     tolerance : float, default 1e-6

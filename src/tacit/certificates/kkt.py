@@ -18,11 +18,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacit.numerics.float64 import EPS, TINY
 from tacit.values import BadInput
 
-EPS = float(np.finfo(np.float64).eps)
-TINY = 5e-324
-"""The smallest positive float."""
 FAR = 1e100
 """A gap q̂_i − q̂_min beyond this, relative to the point's gradient, never gets a multiplier."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.data import takes_data
 from tacit.models import model_text
 from tacit.numerics.convex_program import TOLERANCE, OptimumStatus, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
@@ -227,6 +228,7 @@ def reciprocal(value: float) -> float:
     return 1 / value if value > 0 else math.inf
 
 
+@takes_data
 def optimum(
     data: Dataset,
     setting: Setting | None = None,
@@ -243,8 +245,9 @@ def optimum(
 
     Parameters
     ----------
-    data : Dataset
-        Points and labels; more than two classes are taken one against the rest.
+    data : Dataset, str, Path, or X, y
+        What `tacit.load` takes; with arrays, the labels are the second argument. More than two
+        classes are taken one against the rest.
     setting : Setting, optional
         Its `activation`, `train`, and with `train="first"` its `width` and `output_weight` count;
         ReLU with both layers trained by default.

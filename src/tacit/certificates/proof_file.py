@@ -14,6 +14,7 @@ import numpy as np
 from tacit.certificates.optima import ClassOptimum, Optimum
 from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import OptimumStatus
+from tacit.numerics.float64 import LARGEST
 from tacit.numerics.pricing import function, price
 from tacit.proofs import MOST_BYTES, Verification, verify, write_proof
 from tacit.values import BadInput
@@ -60,7 +61,7 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
         "upper": None,
     }
     if optimum.status != OptimumStatus.INFEASIBLE:  # claims that are true whatever is proved
-        content |= {"lower": 0.0, "upper": float(np.finfo(float).max)}
+        content |= {"lower": 0.0, "upper": LARGEST}
     verification = verify(write_proof(content))
     if not verification.verified:
         raise AssertionError(f"the proof does not hold: {verification.reason}")

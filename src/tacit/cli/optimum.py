@@ -79,6 +79,8 @@ def optimum(
             raise BadInput(
                 f"{name} plays no part when both layers are free; it needs --train first"
             )
+    if train == "first" and signs != "both":
+        raise BadInput("--signs is for networks with both layers trained; leave it out")
     setting = Setting(
         activation=activation,
         train=train,

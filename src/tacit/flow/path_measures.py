@@ -12,9 +12,9 @@ from tacit.flow.exponential_tail import Kind
 from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.models.losses import Exponential, Logistic, Loss
+from tacit.numerics.float64 import EPS
 
 LN10 = math.log(10)
-EPS = float(np.finfo(float).eps)
 LOSSES: dict[Kind, tuple[Loss, float]] = {
     "logistic": (Logistic("sum"), math.log(math.log(2))),
     "exponential": (Exponential("sum"), 0.0),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.geometry.exact import sign_of_dot
-from tacit.geometry.predicate import EPS, Finding, TooLarge, View, predicate
+from tacit.geometry.predicate import Finding, TooLarge, View, predicate
+from tacit.numerics.float64 import EPS
 
 BLOCK = 1 << 20
 """Entries of the Gram matrix held at once."""

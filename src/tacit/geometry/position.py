@@ -8,7 +8,8 @@ from math import comb
 import numpy as np
 
 from tacit.geometry.exact import rank
-from tacit.geometry.predicate import EPS, Finding, View, predicate
+from tacit.geometry.predicate import Finding, View, predicate
+from tacit.numerics.float64 import EPS
 
 MOST_SUBSETS = 10**12
 """More would take weeks, even if asked for."""

@@ -20,7 +20,6 @@ from tacit.numerics.max_margin import MaxMargin, max_margin
 from tacit.values import Check, Dataset
 from tacit.values.discovery import paper_parts
 
-EPS = float(np.finfo(float).eps)
 TOPICS = ("separability", "pairs", "position")
 """The files of this folder that define properties, in the order in which they are shown."""
 

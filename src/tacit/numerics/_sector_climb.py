@@ -13,7 +13,7 @@ from tacit.numerics._extremal_result import (
     value_of,
 )
 from tacit.numerics.arrangements import cells
-from tacit.numerics.exact_signs import EPS
+from tacit.numerics.float64 import EPS
 from tacit.numerics.pricing import climb
 
 LARGE = 1_000_000

@@ -21,7 +21,8 @@ from tacit.numerics._extremal_result import (
     value_of,
 )
 from tacit.numerics.arrangements import faces
-from tacit.numerics.exact_signs import EPS, distinct_lines, integer_rows
+from tacit.numerics.exact_signs import distinct_lines, integer_rows
+from tacit.numerics.float64 import EPS
 
 FLAT = 1e-11
 """Data that has a rank of 3, 2 or 1 up to this, each row relative to its size, is taken to."""

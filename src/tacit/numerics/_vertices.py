@@ -26,12 +26,12 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from tacit.numerics.exact_signs import (
-    EPS,
     adjugates,
     product_signs,
     scaled_floats,
     words_of_products,
 )
+from tacit.numerics.float64 import EPS
 
 BLOCK = 2**18
 """Numbers in one block of work."""

@@ -15,13 +15,13 @@ import numpy as np
 from tacit.numerics._packed_signs import gather, unpack, words_for
 from tacit.numerics._vertices import BLOCK, candidates
 from tacit.numerics.exact_signs import (
-    EPS,
     distinct_lines,
     integer_rows,
     rank_at_least,
     restricted,
     with_full_rank,
 )
+from tacit.numerics.float64 import EPS
 from tacit.values import BadInput
 
 MOST_CELLS = 3_000_000

@@ -15,13 +15,14 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.numerics.float64 import EPS
+
 FIRST_POINTS = 200
 """Points of the first working set; later rounds at most double it."""
 MOST_ROUNDS = 300
 """Then what has been found is returned as it is."""
 FLAT = 1e-9
 """No ray helps when all have at most this cosine with the residual."""
-EPS = float(np.finfo(np.float64).eps)
 
 
 class Columns(Protocol):

@@ -12,7 +12,7 @@ from tacit.numerics.margin_solutions import (
     smallest_separator,
     support_rows,
 )
-from tacit.numerics.max_margin import max_margin
+from tacit.numerics.max_margin import Separability, max_margin
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,9 @@ def class_margin(X: np.ndarray, y: np.ndarray, label: int) -> ClassMargin:
     rows = np.flatnonzero(np.asarray(y) == label)
     multipliers = np.zeros(len(X))
     if len(rows) == 0:
-        return ClassMargin("separable", 0.0, 0.0, rows, multipliers, np.zeros(X.shape[1]), 0)
+        return ClassMargin(
+            Separability.SEPARABLE, 0.0, 0.0, rows, multipliers, np.zeros(X.shape[1]), 0
+        )
     answer = max_margin(X[rows])  # (6), (7)
     multipliers[rows] = answer.multipliers
     chosen = support_rows(X[rows], answer)

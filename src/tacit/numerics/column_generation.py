@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from tacit.numerics.arrangements import cells, cover
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.outer_bounds import outer_bound
@@ -79,7 +79,7 @@ class Search:
             towards = (s * y[rows])[:, None] * X[rows]
             self._join(np.vstack([s * (y @ X), X[y == s].sum(axis=0), towards]), s)
 
-    def begin_with_a_line(self) -> None:
+    def warm_start_linear(self) -> None:
         """If a linear function fits, the two neurons that make it are a network to begin with."""
         found = max_margin(self.y[:, None] * self.X)
         if found.status == "separable":

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.numerics.column_generation import Search
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
 from tacit.numerics.restricted import Budget
@@ -40,7 +40,6 @@ class OptimumStatus(Status):
 
 TOLERANCE = 1e-8
 """A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
-LARGEST = float(np.finfo(float).max)
 MOST_ROUNDS = 200
 MOST_STALLED = 4
 """Rounds without progress after which what has been proved is returned."""
@@ -98,7 +97,7 @@ def convex_optimum(
         net = Neurons(_of_size_one(flat.neurons.V) @ Q.T, flat.neurons.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
-    search.begin_with_a_line()
+    search.warm_start_linear()
     stalled, precision = 0, 1e-5
     for _ in range(MOST_ROUNDS):
         if search.hopeless:

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-EPS = float(np.finfo(float).eps)
+from tacit.numerics.float64 import EPS
 
 
 def integer_rows(X: np.ndarray) -> np.ndarray:

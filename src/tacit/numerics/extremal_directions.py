@@ -31,7 +31,8 @@ from tacit.numerics._extremal_result import BLOCK, Direction, Extremal, scaled_r
 from tacit.numerics._sector_climb import met
 from tacit.numerics._sector_faces import enumerated, in_three
 from tacit.numerics.arrangements import TooManyCells
-from tacit.numerics.exact_signs import EPS, integer_rows
+from tacit.numerics.exact_signs import integer_rows
+from tacit.numerics.float64 import EPS
 from tacit.values import BadInput
 
 __all__ = ["Direction", "Extremal", "extremal_directions", "lemma_2"]

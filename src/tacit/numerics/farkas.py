@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-EPS = float(np.finfo(float).eps)
+from tacit.numerics.float64 import EPS
 
 MOST_EXACT_ROWS = 40
 """Up to this many rows with a multiplier are solved in rational arithmetic."""

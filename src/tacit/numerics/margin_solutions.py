@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS
-from tacit.numerics.max_margin import TINY, MaxMargin, Separability, max_margin, support
+from tacit.numerics.float64 import EPS, TINY
+from tacit.numerics.max_margin import MaxMargin, Separability, max_margin, support
 
 SUPPORT_TOLERANCE = 1e-7
 """A point whose margin is larger than the smallest by this share is no support example."""
@@ -44,16 +44,16 @@ class MarginSolution:
 
 def support_rows(Z: np.ndarray, answer: MaxMargin) -> np.ndarray | None:
     """The rows of Z on the margin; None when it is not known well enough to tell them."""
-    if answer.status == "not separable":
+    if answer.status == Separability.NOT_SEPARABLE:
         return np.array([], dtype=np.intp)
-    if answer.status == "undecided" or answer.gap > SUPPORT_TOLERANCE:
+    if answer.status == Separability.UNDECIDED or answer.gap > SUPPORT_TOLERANCE:
         return None
     return support(Z, answer, SUPPORT_TOLERANCE)
 
 
 def smallest_separator(answer: MaxMargin) -> np.ndarray | None:
     """The smallest w with z_i·w ≥ 1; inf where no float can hold it."""
-    if answer.status != "separable":
+    if answer.status != Separability.SEPARABLE:
         return None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         return np.where(answer.direction == 0, 0.0, answer.direction / np.float64(answer.lower))
@@ -77,17 +77,19 @@ def confirm_without_alpha(
 
     A proof for `rows` becomes one for rows of other `lengths`.
     """
-    if answer.status == "separable":
+    if answer.status == Separability.SEPARABLE:
         return answer
     for part in parts:
         plain = max_margin(rows[part])
-        if plain.status == "not separable":
+        if plain.status == Separability.NOT_SEPARABLE:
             multipliers = np.zeros(len(rows))
             multipliers[part] = plain.multipliers * (lengths.min() / lengths[part])
             multipliers /= multipliers.sum()
-            return replace(answer, status="not separable", upper=0.0, multipliers=multipliers)
-    if answer.status == "undecided":
+            return replace(
+                answer, status=Separability.NOT_SEPARABLE, upper=0.0, multipliers=multipliers
+            )
+    if answer.status == Separability.UNDECIDED:
         return answer
     # Rows within rounding of these have no margin, so theirs is not larger than the rounding.
     rounding = EPS * math.sqrt(rows.shape[1]) * float(np.abs(rows).max()) + TINY * rows.shape[1]
-    return replace(answer, status="undecided", upper=rounding)
+    return replace(answer, status=Separability.UNDECIDED, upper=rounding)

@@ -15,18 +15,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS, farkas_proof
+from tacit.numerics.farkas import farkas_proof
+from tacit.numerics.float64 import EPS, TINY
 from tacit.numerics.hull_solvers import by_active_set, by_least_squares, hull_weights
 from tacit.numerics.newton import logistic_fit, squared_hinge_fit
+from tacit.values import Status
 
-Separability = Literal["separable", "not separable", "undecided"]
 
-TINY = 5e-324
-"""The smallest positive float: what underflow can do to a product."""
+class Separability(Status):
+    """Whether a hyperplane through 0 has all rows on one side."""
+
+    SEPARABLE = "separable", "The rows are separable, with a margin of at least the lower bound."
+    NOT_SEPARABLE = "not separable", "Farkas' multipliers prove that no hyperplane separates."
+    UNDECIDED = "undecided", "Floating point cannot tell on which side of 0 the margin is."
+
+
 FIRST_ROWS = 1000
 """Rows of the first working set; rows that are violated join it, round after round."""
 MOST_LOGISTIC_ROWS = 20_000
@@ -75,7 +81,7 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     Z = np.asarray(Z, dtype=np.float64)
     n, d = Z.shape
     if not Z.any():
-        return MaxMargin("not separable", np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
+        return MaxMargin(Separability.NOT_SEPARABLE, np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
     used = Z.any(axis=0)
     if not used.all():  # a column of zeros changes nothing
         found = max_margin(Z[:, used], first)
@@ -86,12 +92,14 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     scaled = Z / scale
     found = _solve(scaled, first)
     lost = (scaled * scale != Z).any(axis=1)  # entries 10³⁰⁰ times smaller than the largest
-    if found.status == "not separable" and lost[found.multipliers > 0].any():
+    if found.status == Separability.NOT_SEPARABLE and lost[found.multipliers > 0].any():
         # The proof is about other rows than these.
-        found = replace(found, status="undecided", upper=_upper(scaled, found.multipliers))
-    if found.status == "undecided":
+        found = replace(
+            found, status=Separability.UNDECIDED, upper=_upper(scaled, found.multipliers)
+        )
+    if found.status == Separability.UNDECIDED:
         found = _whatever_the_lengths(Z, scaled, found)
-    if found.status == "not separable":
+    if found.status == Separability.NOT_SEPARABLE:
         found = _with_best_direction(scaled, found)
     lower = found.lower - d * TINY if lost.any() else found.lower
     return replace(
@@ -127,7 +135,7 @@ def _solve(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     if len(Z) > 2 * FIRST_ROWS and first is None:
         best, working = _look_first(Z)
     for _ in range(MOST_ROUNDS):
-        if best is not None and best.status == "not separable":
+        if best is not None and best.status == Separability.NOT_SEPARABLE:
             return best
         found, weights = _nearest_to_zero(Z[working])
         best = _better(best, _of_all_rows(Z, working, found))
@@ -152,10 +160,10 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -
     rows = np.ldexp(Z, -exponents[:, None])
     other = _solve(rows)
     lower = _lower(scaled, other.direction)
-    if other.status == "separable":
-        found = replace(found, status="separable", lower=max(lower, 0.0))
+    if other.status == Separability.SEPARABLE:
+        found = replace(found, status=Separability.SEPARABLE, lower=max(lower, 0.0))
         return replace(found, direction=other.direction)
-    if other.status == "not separable":
+    if other.status == Separability.NOT_SEPARABLE:
         used = other.multipliers > 0
         if (np.ldexp(rows, exponents[:, None]) == Z)[used].all():  # nothing got lost
             multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
@@ -188,7 +196,7 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
             multipliers = np.zeros(len(Z))
             multipliers[rows] = proof
             w = _unit(w)
-            return MaxMargin("not separable", w, _lower(Z, w), 0.0, multipliers), rows
+            return MaxMargin(Separability.NOT_SEPARABLE, w, _lower(Z, w), 0.0, multipliers), rows
     return None, np.sort(np.argsort(Z @ w)[:FIRST_ROWS])
 
 
@@ -212,14 +220,14 @@ def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
         if not _open(best):
             break
     assert best is not None
-    if best.status == "undecided" and not fitted:
+    if best.status == Separability.UNDECIDED and not fitted:
         best = _by_logistic_fit(Z) or best
     return best, weights
 
 
 def _open(best: MaxMargin | None) -> bool:
     """Is there more to prove?"""
-    return best is None or (best.status != "not separable" and best.gap > GOOD_GAP)
+    return best is None or (best.status != Separability.NOT_SEPARABLE and best.gap > GOOD_GAP)
 
 
 def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
@@ -230,7 +238,7 @@ def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
     proof = farkas_proof(Z, lam) if (Z @ w).min() <= 0 else None
     if proof is None:
         return None
-    return MaxMargin("not separable", _unit(w), _lower(Z, _unit(w)), 0.0, proof)
+    return MaxMargin(Separability.NOT_SEPARABLE, _unit(w), _lower(Z, _unit(w)), 0.0, proof)
 
 
 def _of_all_rows(Z: np.ndarray, working: np.ndarray, found: MaxMargin) -> MaxMargin:
@@ -241,8 +249,8 @@ def _of_all_rows(Z: np.ndarray, working: np.ndarray, found: MaxMargin) -> MaxMar
     multipliers[working] = found.multipliers
     lower = _lower(Z, found.direction)
     status = found.status
-    if status != "not separable":
-        status = "separable" if lower > 0 else "undecided"
+    if status != Separability.NOT_SEPARABLE:
+        status = Separability.SEPARABLE if lower > 0 else Separability.UNDECIDED
     return replace(found, status=status, lower=lower, multipliers=multipliers)
 
 
@@ -272,11 +280,11 @@ def _bounds(Z: np.ndarray, w: np.ndarray, multipliers: np.ndarray) -> MaxMargin:
     """What the two prove."""
     lower, upper = _lower(Z, w), _upper(Z, multipliers)
     if lower > 0:
-        return MaxMargin("separable", w, lower, upper, multipliers)
+        return MaxMargin(Separability.SEPARABLE, w, lower, upper, multipliers)
     proof = farkas_proof(Z, multipliers) if upper <= 1e-9 else None
     if proof is not None:
-        return MaxMargin("not separable", w, lower, 0.0, proof)
-    return MaxMargin("undecided", w, lower, upper, multipliers)
+        return MaxMargin(Separability.NOT_SEPARABLE, w, lower, 0.0, proof)
+    return MaxMargin(Separability.UNDECIDED, w, lower, upper, multipliers)
 
 
 def _lower(Z: np.ndarray, w: np.ndarray) -> float:
@@ -301,9 +309,9 @@ def _rounding(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
     """Join what both prove: the larger lower bound and the smaller upper bound."""
-    if old is None or new.status == "not separable":
+    if old is None or new.status == Separability.NOT_SEPARABLE:
         return new
-    if old.status == "not separable":
+    if old.status == Separability.NOT_SEPARABLE:
         return old
     primal = new if new.lower > old.lower else old
     dual = new if new.upper < old.upper else old

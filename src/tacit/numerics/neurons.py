@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS
 from tacit.numerics.restricted import Budget
 from tacit.values import Network
 

@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS
 
 MOST_SETS = 5000
 """Branchings after which the search for the best set ends."""

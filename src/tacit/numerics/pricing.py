@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS
 
 DESCENT_STEPS = 10
 """Times d: cheap steps towards the best z, for all cells at once, before exact ones."""

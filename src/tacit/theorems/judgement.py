@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.geometry.predicate import EPS
+from tacit.numerics.float64 import EPS
 from tacit.theorems.case import Case
 from tacit.theorems.observation import Observation
 from tacit.theorems.statement import Prediction, Theorem

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit.geometry.predicate import EPS, Finding, TooLarge, View, predicate, row_norms
+from tacit.geometry.predicate import Finding, TooLarge, View, predicate, row_norms
+from tacit.numerics.float64 import EPS
 from tacit.numerics.max_margin import TINY, MaxMargin, max_margin
 
 TOLERANCE = 1e-10

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.numerics.farkas import EPS
+from tacit.numerics.float64 import EPS
 from tacit.numerics.margin_solutions import (
     MarginSolution,
     confirm_without_alpha,

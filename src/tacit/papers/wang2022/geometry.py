@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.geometry.predicate import EPS, Finding, View, predicate
+from tacit.geometry.predicate import Finding, View, predicate
+from tacit.numerics.float64 import EPS
 from tacit.numerics.pricing import best_in_cell
 
 TOLERANCE = 1e-12

@@ -12,7 +12,8 @@ import numpy as np
 
 from tacit.geometry.exact import exact_sum, rational
 from tacit.geometry.pairs import need_disagreement
-from tacit.geometry.predicate import EPS, Finding, NotDefined, View, predicate
+from tacit.geometry.predicate import Finding, NotDefined, View, predicate
+from tacit.numerics.float64 import EPS
 
 MOST_EXACT_ENTRIES = 20_000
 """Entries of X up to which a tie is decided by rational arithmetic."""
