@@ -48,7 +48,7 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     """
     monkeypatch.chdir(tmp_path)
     Path("points.csv").write_text("x1,x2,y\n1,2,1\n2,1,1\n-1,-2,-1\n")
-    Path("three.csv").write_text("-1,0,1\n0.64,0.77,-1\n0.64,-0.77,-1\n")
+    Path("examples").symlink_to(ROOT / "examples")
     Path("iris.csv").write_text("5.1,3.5,setosa\n7.0,3.2,versicolor\n6.3,3.3,virginica\n")
     if "--resume run" in command or "certify run" in command:
         assert _run(shlex.split("train orthogonal:n=10,d=2 --epochs 5 --out run")) == 0
