@@ -49,7 +49,7 @@ def limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
 
 
 def hard_limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
-    """The same on data that no line separates: neurons cross and slide on walls."""
+    """The same on data that no line separates: neurons cross and slide along hyperplanes."""
     found = binary_limit(Dataset(*xor_like(n, d, seed)), Setting(width=m), seconds=PATIENCE)
     return found.seconds, found.outcome
 

@@ -21,7 +21,7 @@ LONGEST = 100
 OUTCOMES = {
     "partial": "One class is fitted and the other is not.",
     "stuck": "Training comes to rest before it fits the data.",
-    "dead": "Nothing moves: no neuron feels any point.",
+    "dead": "Nothing moves: all neurons are inactive on every point.",
     "undecided": "The path was not followed far enough to tell where it leads.",
     "branched": "The path can go on in more than one way from some point on.",
 }
