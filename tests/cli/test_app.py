@@ -267,14 +267,14 @@ def test_list(tacit):
 
 
 SAYS_WHEN_IT_RUNS = """
-import contextlib, sys
-from tacit import cli, show
+import contextlib, importlib, sys
+from tacit import cli
 
 @contextlib.contextmanager
 def progress(epochs, hidden):
     yield lambda epoch, log_loss: print("epoch", epoch, flush=True)
 
-show.progress = progress
+importlib.import_module("tacit.cli.train")._progress = progress
 sys.exit(cli._run(sys.argv[1:]))
 """
 

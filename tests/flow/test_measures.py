@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tacit.flow.path import Moment, Path
 from tacit.flow.path_measures import along
 
 
+@cache
 def a_path(both: bool, kind: str, seed: int = 2, alpha: float = 0.3, end: float = -60.0) -> Path:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(6, 3)), np.array([1, -1, 1, -1, 1, 1])
