@@ -25,7 +25,7 @@ FAR = 1e100
 """A gap q̂_i − q̂_min beyond this, relative to the point's gradient, never gets a multiplier."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KKT:
     """Residuals of the KKT conditions, with the multipliers and masks they were computed from."""
 
@@ -47,6 +47,13 @@ class KKT:
     """Number of pairs on the boundary whose slope matters: a_k and x_i are not zero."""
     balance: float = float("nan")
     """Both layers trained: max | |a_k| − ‖w_k‖ | / ‖θ‖, 0 at KKT points (lyu2021 Lemma B.9)."""
+
+    def __repr__(self) -> str:
+        return (
+            f"KKT residuals: stationarity {self.stationarity:.2e}, complementarity "
+            f"{self.complementarity:.2e}, feasibility {self.feasibility:.2e}; "
+            f"margin {self.margin:.6g}\n{self.subdifferential}"
+        )
 
     @property
     def residual(self) -> float:

@@ -39,10 +39,34 @@ def homogeneous_kkt(
 ) -> KKT:
     """How near `params` is to a KKT point of the max-margin problem of f.
 
-    f(params, x) is a JAX function of a tree of arrays, all of them trained, and of one example
-    X[i]; it gives one number and satisfies f(cθ, x) = c^homogeneity f(θ, x) for c > 0, which is
-    checked. At kinks the gradient is the one that JAX gives. For a model of `tacit.models` that
-    trains all its weights, f is `lambda params, x: model(params, x[None])[0]`.
+    At kinks the gradient is the one that JAX gives.
+
+    Parameters
+    ----------
+    f : callable
+        f(params, x) is a JAX function that gives one number and satisfies
+        f(cθ, x) = c^homogeneity f(θ, x) for c > 0, which is checked. For a model of `tacit.models`
+        that trains all its weights, it is `lambda params, x: model(params, x[None])[0]`.
+    params : tree of arrays
+        All of them count as trained.
+    X : array of shape (n, …)
+        The examples X[i].
+    y : array of shape (n,)
+        The labels ±1.
+    homogeneity : float
+        The degree of f in its parameters.
+
+    Returns
+    -------
+    KKT
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 0.0], [-2.0, 1.0]]), np.array([1, -1])
+    >>> linear = homogeneous_kkt(lambda w, x: w @ x, np.array([1.0, 0.0]), X, y, 1)
+    >>> linear.margin, linear.holds(1e-12)
+    (1.0, True)
     """
     X = finite("X", X)
     if X.ndim == 0:

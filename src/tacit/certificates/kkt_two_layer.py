@@ -46,9 +46,31 @@ def two_layer_kkt(
 ) -> KKT:
     """How near the network is to a KKT point (lyu2021 Def. B.8) of its max-margin problem.
 
-    W (m, d) has the neurons as rows, a (m,) the output weights, X (n, d) and y the data. With
-    train="both" θ = (W, a) and L = 2; with "first" θ = W, a is fixed and L = 1. A pair is on the
-    boundary when |w_k·x_i| ≤ boundary · ‖w_k‖‖x_i‖.
+    Parameters
+    ----------
+    W : array of shape (m, d)
+        The neurons, one in each row.
+    a : array of shape (m,)
+        The output weights.
+    X : array of shape (n, d)
+        The points.
+    y : array of shape (n,)
+        The labels ±1.
+    alpha : float
+        The slope of the activation for z < 0.
+    train : {"both", "first"}, default "both"
+        With "both" θ = (W, a) and L = 2; with "first" θ = W, `a` is fixed and L = 1.
+    boundary : float, default 1e-9
+        A neuron's activation hyperplane contains a point when |w_k·x_i| ≤ boundary·‖w_k‖‖x_i‖.
+
+    Returns
+    -------
+    KKT
+
+    Examples
+    --------
+    >>> two_layer_kkt([[1, 0], [-1, 0]], [1, -1], [[1, 0], [-1, 0]], [1, -1], 0.0).holds(1e-12)
+    True
     """
     W, a, X, y = _checked(W, a, X, y)
     _check_options(alpha, train, boundary)
