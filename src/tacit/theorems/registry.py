@@ -25,15 +25,15 @@ ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")
 @cache
 def theorems() -> dict[str, Theorem]:
     """Id → theorem."""
-    found: dict[str, Theorem] = {}
+    known: dict[str, Theorem] = {}
     for module in paper_parts("statements").values():
         for one in module.THEOREMS:
-            _add(found, one, module.__name__)
+            _add(known, one, module.__name__)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         origin = _called(entry)
         for one in _classes(entry, origin):
-            _add(found, one, origin)
-    return found
+            _add(known, one, origin)
+    return known
 
 
 def theorem(id: str) -> Theorem:
@@ -70,7 +70,7 @@ def _classes(entry: EntryPoint, origin: str) -> list[type[Theorem]]:
     return many
 
 
-def _add(found: dict[str, Theorem], one: type[Theorem], origin: str) -> None:
+def _add(known: dict[str, Theorem], one: type[Theorem], origin: str) -> None:
     called = f"{origin}: {one.__name__}"
     open_ = sorted(getattr(one, "__abstractmethods__", ()))
     missing = [name for name in ATTRIBUTES if not hasattr(one, name)] + open_
@@ -82,10 +82,10 @@ def _add(found: dict[str, Theorem], one: type[Theorem], origin: str) -> None:
     if one.needs not in get_args(Needs):
         allowed = ", ".join(get_args(Needs))
         raise BadInput(f"{called} needs '{one.needs}'; it must be one of {allowed}")
-    if one.id in found:
+    if one.id in known:
         raise BadInput(f"{called} has the id '{one.id}', which there is already")
     try:
-        found[one.id] = one()
+        known[one.id] = one()
     except Exception as reason:
         said = f"{type(reason).__name__}: {reason}"
         raise BadInput(printable(f"{called} cannot be made ({said})")) from reason

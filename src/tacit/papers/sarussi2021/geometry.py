@@ -41,32 +41,32 @@ class Threshold:
 def assumption_4(view: View) -> Finding:
     """V⁺_β = V⁻_β = ∅ for every β > 0; the slack is −max β*: they are empty for β > β* only."""
     view.need_two_classes()
-    found = {label: _threshold(view, label) for label in (1, -1)}
-    lower = max(one.lower for one in found.values())
-    upper = max(one.upper for one in found.values())
+    thresholds = {label: _threshold(view, label) for label in (1, -1)}
+    lower = max(one.lower for one in thresholds.values())
+    upper = max(one.upper for one in thresholds.values())
     if upper == 0 and len(set(view.data.y.tolist())) == 2:
         return Finding(True, 0.0, "V⁺_β = V⁻_β = ∅ for every β > 0")
-    left = sum(one.left for one in found.values())
+    left = sum(one.left for one in thresholds.values())
     if lower == 0 and left:
         raise TooLarge(f"joining {left:,} points to the other class one by one takes long")
-    note = "; ".join(_in_words(view, label, one) for label, one in found.items())
+    note = "; ".join(_in_words(view, label, one) for label, one in thresholds.items())
     holds = True if upper == 0 else False if lower > 0 else None
     return Finding(holds, -lower, note, upper - lower)
 
 
-def _in_words(view: View, label: int, found: Threshold) -> str:
+def _in_words(view: View, label: int, threshold: Threshold) -> str:
     V, beta, other = NAMES[label]
     if (view.data.y == label).all():
         return f"{V} = ∅, as there is no {other} point"
-    if found.upper == 0:
+    if threshold.upper == 0:
         return f"{V} = ∅ for every β > 0"
-    if found.lower == 0:
-        return f"floating point cannot tell whether {V} = ∅ for β ≤ {found.upper:.1e}"
-    said = f"{V} = ∅ for β > {found.lower:.4g} ({beta}, row {found.row})"
-    if found.left:
+    if threshold.lower == 0:
+        return f"floating point cannot tell whether {V} = ∅ for β ≤ {threshold.upper:.1e}"
+    said = f"{V} = ∅ for β > {threshold.lower:.4g} ({beta}, row {threshold.row})"
+    if threshold.left:
         said = (
-            f"{V} = ∅ for β > {beta} between {found.lower:.4g} (row {found.row}) and "
-            f"{found.upper:.4g} ({found.left:,} points were not tried)"
+            f"{V} = ∅ for β > {beta} between {threshold.lower:.4g} (row {threshold.row}) and "
+            f"{threshold.upper:.4g} ({threshold.left:,} points were not tried)"
         )
     if (view.data.y != label).all():
         said += f", where one class is missing and one {other} point is enough"
@@ -146,14 +146,14 @@ class _Search:
         """Join the point that may reach farthest."""
         i = self.next()
         joined = np.append(self.own, self.others[i])
-        found = max_margin(self.view.data.X[joined], np.append(self.matter, len(self.own)))
-        self.tried[i], self.reach[i] = True, min(self.reach[i], found.upper)
-        if found.lower > self.best:
-            self.best, self.row = found.lower, int(self.others[i])
-        weights = found.multipliers[:-1]
+        separator = max_margin(self.view.data.X[joined], np.append(self.matter, len(self.own)))
+        self.tried[i], self.reach[i] = True, min(self.reach[i], separator.upper)
+        if separator.lower > self.best:
+            self.best, self.row = separator.lower, int(self.others[i])
+        weights = separator.multipliers[:-1]
         if weights.any():
             self.learn(weights)
-        if found.status == "not separable":
+        if separator.status == "not separable":
             left = np.flatnonzero(self.open())
             also = _also_opposite(self.view, self.own[weights > 0], self.others[left])
             self.reach[left[also]] = 0

@@ -63,7 +63,7 @@ def lateness(run: Observation, unmet: list[float], most: float) -> float | None:
     """
     if unmet[-1] > ROUNDING:
         return unmet[-1] if run.path[-1].time >= most else None
-    above = [m.time for m, gap in zip(run.path, unmet, strict=True) if gap > ROUNDING]
+    above = [m.time for m, missing in zip(run.path, unmet, strict=True) if missing > ROUNDING]
     return max(0.0, (max(above, default=-1) + 1) / most - 1)
 
 

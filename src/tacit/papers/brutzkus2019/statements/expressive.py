@@ -84,14 +84,14 @@ class SmallCapacity(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         here = KINDS[KINDS.sum(axis=1) <= case.data.d // 2]
-        found = len(np.unique(pattern_sets(case.data.X), axis=0))
+        kinds = len(np.unique(pattern_sets(case.data.X), axis=0))
         sharper = int(np.linalg.matrix_rank(features(here)))
         words = (
-            f"The {case.data.n} points are of {found} kinds and points of one kind get one output; "
+            f"The {case.data.n} points are of {kinds} kinds and points of one kind get one output; "
             f"there are {len(here)} kinds, so the VC dimension is at most {len(here)} for any "
             f"width, and in fact at most {sharper}."
         )
-        return Prediction(words, {"kinds": found, "vc_at_most": len(here), "sharper": sharper})
+        return Prediction(words, {"kinds": kinds, "vc_at_most": len(here), "sharper": sharper})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Outputs patch by patch against outputs by kind, and against eight features."""
@@ -103,8 +103,8 @@ class SmallCapacity(Theorem):
             network = Network(rng.standard_normal((8, 2)), np.repeat([1.0, -1.0], 4))
             f = by_patches(network, case.data.X)
             rest = f - basis @ np.linalg.lstsq(basis, f, rcond=None)[0]
-            gap = max(np.abs(f - outputs_by_kind(network, kinds)).max(), np.abs(rest).max())
-            worst = max(worst, float(gap) / float(np.abs(network.W).sum()))
+            apart = max(np.abs(f - outputs_by_kind(network, kinds)).max(), np.abs(rest).max())
+            worst = max(worst, float(apart) / float(np.abs(network.W).sum()))
         return worst
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
@@ -166,8 +166,8 @@ class TwoOfEach(Theorem):
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if prediction.values["realisable"]:
             return f"The paper's network is wrong on {residual:.0%} of the points and kinds."
-        found = "has" if residual else "none has"
-        return f"Of many networks with two filters {found} all kinds of points right."
+        how_many = "has" if residual else "none has"
+        return f"Of many networks with two filters {how_many} all kinds of points right."
 
 
 def paper_network() -> Network:

@@ -59,14 +59,14 @@ def smallest_missed_by_counting(d: int, p_plus: float, p_minus: float) -> float:
     counts = counts_by_kind(d)
     label = {k: 1 if k[0] or k[2] else -1 for k in counts}
     diverse = {1: (True,) * 4, -1: (False, True, False, True)}
-    found = []
+    probabilities = []
     for missed in MISSED:
         kind = tuple(bool(b) for b in missed)
         sign = label.get(kind, 1)
         n = sum(c for k, c in counts.items() if label[k] == sign and k != diverse[sign])
         share = Fraction(counts.get(kind, 0), n) if n else Fraction(0)
-        found.append((1 - (p_plus if sign > 0 else p_minus)) / 2 * float(share))
-    return min(found)
+        probabilities.append((1 - (p_plus if sign > 0 else p_minus)) / 2 * float(share))
+    return min(probabilities)
 
 
 def samples_bound(p_plus: float, p_minus: float, delta: float) -> float:
@@ -206,10 +206,10 @@ class SampleGap(Theorem):
         least = 1 - p_plus * p_minus * (1 - BIG_FAILS)
         delta = min(math.ceil(100 * least) / 100, 1.0)
         star, bound = smallest_missed(_d(case), *given), samples_bound(p_plus, p_minus, delta)
-        gap = f"k = 2 needs at least {math.floor(bound)}" if bound > 2 else "no gap is guaranteed"
+        small = f"k = 2 needs at least {math.floor(bound)}" if bound > 2 else "no gap is guaranteed"
         words = (
             f"For a test error below p* = {star:.3g} with confidence {1 - delta:.2f}, k ≥ 120 "
-            f"needs two samples and {gap}."
+            f"needs two samples and {small}."
         )
         values = {
             "p_plus": p_plus,

@@ -23,12 +23,12 @@ def _condition_rewritten() -> Evidence:
     """A point that meets (6) as printed and not the condition that it rewrites."""
     start = LinearRegion().example().start
     assert start is not None
-    found = clusters(start)
-    along = found.normal / np.linalg.norm(found.normal)
+    groups = clusters(start)
+    along = groups.normal / np.linalg.norm(groups.normal)
     across = np.cross(along, [1.0, 0.0, 0.0])
-    cosine = 1.5 * found.relative
+    cosine = 1.5 * groups.relative
     x = cosine * along + np.sqrt(1 - cosine**2) * across / np.linalg.norm(across)
-    ratio = abs(found.normal @ x) / (found.radius * np.linalg.norm(x))
+    ratio = abs(groups.normal @ x) / (groups.radius * np.linalg.norm(x))
     words = (
         f"A point with |(w̄ − ū)·x| = {ratio:.2f} r‖x‖ meets (6) as printed and not the condition "
         "≥ 2r‖x‖ that (6) is said to rewrite (the conclusion does hold for it: already "
@@ -76,22 +76,22 @@ class LinearRegion(Theorem):
                 "Whatever the weights become, the network decides like the linear classifier "
                 "w̄ − ū wherever |(w̄ − ū)·x| ≥ 2r‖x‖."
             )
-        found = clusters(case.start)
-        cosine = 2 * found.relative  # (6), with the 2 of the theorem
-        share = _share_inside(found, case.data.X)
-        values = {"r": found.radius, "normal": found.normal, "share_inside": share}
+        groups = clusters(case.start)
+        cosine = 2 * groups.relative  # (6), with the 2 of the theorem
+        share = _share_inside(groups, case.data.X)
+        values = {"r": groups.radius, "normal": groups.normal, "share_inside": share}
         if not np.isfinite(cosine) or cosine > 1:
             words = (
-                f"With the initial weights r is {found.radius:.3g} and ‖w̄ − ū‖ is "
-                f"{np.linalg.norm(found.normal):.3g}: no direction is far enough from the boundary "
-                "for a statement."
+                f"With the initial weights r is {groups.radius:.3g} and ‖w̄ − ū‖ is "
+                f"{np.linalg.norm(groups.normal):.3g}: no direction is far enough from the "
+                "boundary for a statement."
             )
             return Prediction(words, values)
         words = (
             "With the initial weights the network decides like the linear w̄ − ū wherever "
             f"|cos(x, w̄ − ū)| ≥ 2r/‖w̄ − ū‖ = {cosine:.3g}: on {share:.0%} of the points."
         )
-        sharp = (1 - case.alpha) / (1 + case.alpha) * found.relative
+        sharp = (1 - case.alpha) / (1 + case.alpha) * groups.relative
         return Prediction(words, {**values, "cosine": cosine, "sharp_cosine": sharp})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
@@ -178,9 +178,9 @@ class ClusteredIsLinear(Theorem):
         return f"The network is on the wrong side of w̄ − ū by {residual:.1e} of its size."
 
 
-def _share_inside(found: Clusters, X: np.ndarray) -> float:
+def _share_inside(groups: Clusters, X: np.ndarray) -> float:
     """Share of points with |(w̄ − ū)·x| ≥ 2r‖x‖."""
-    inside = np.abs(X @ found.normal) >= 2 * found.radius * np.linalg.norm(X, axis=1)
+    inside = np.abs(X @ groups.normal) >= 2 * groups.radius * np.linalg.norm(X, axis=1)
     return float(inside.mean())
 
 

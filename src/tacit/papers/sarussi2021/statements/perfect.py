@@ -109,26 +109,26 @@ class PerfectAgreement(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        found = par(case.data.X, case.data.y, case.alpha)  # (7)
-        if found.w is None or found.u is None:
+        solution = par(case.data.X, case.data.y, case.alpha)  # (7)
+        if solution.w is None or solution.u is None:
             return Prediction("The program (7) could not be solved in floating point.")
         k, v = units(case)
-        sizes = [float(np.linalg.norm(one)) for one in (found.w, found.u)]
+        sizes = [float(np.linalg.norm(one)) for one in (solution.w, solution.u)]
         margin = v * math.sqrt(k) / math.hypot(*sizes)
         words = (
             f"The {k} w neurons end as one vector and the {k} u neurons as another, with lengths "
             f"in the ratio {sizes[0]:.4g} : {sizes[1]:.4g} and margin {margin:.4g}."
         )
         values = {
-            "w": found.w,
-            "u": found.u,
+            "w": solution.w,
+            "u": solution.u,
             "margin": margin,
-            "boundary": found.boundary,
-            "gap": found.gap,
+            "boundary": solution.boundary,
+            "gap": solution.gap,
         }
         directions = tuple(
             (sign, one / size)
-            for sign, one, size in ((1, found.w, sizes[0]), (-1, found.u, sizes[1]))
+            for sign, one, size in ((1, solution.w, sizes[0]), (-1, solution.u, sizes[1]))
             if size > 0
         )
         return Prediction(words, values, directions)
@@ -236,21 +236,21 @@ def _highest_margin(case: Case, run: Observation) -> float:
 def _no_mixed_directions(case: Case, run: Observation | None, place: str) -> Check:
     """V⁺_β = V⁻_β = ∅ for the β of the NAR; the slack is β − β*, in the unit of the data."""
     name = "no_mixed_directions"
-    found = case.data_check("sarussi2021:assumption4", place)
-    if found.holds is not False or found.slack is None:
-        return Check(name, found.holds, found.slack, place, found.note, found.error)
-    threshold = -found.slack
+    check = case.data_check("sarussi2021:assumption4", place)
+    if check.holds is not False or check.slack is None:
+        return Check(name, check.holds, check.slack, place, check.note, check.error)
+    threshold = -check.slack
     if run is not None and run.path:
         beta = agreement(case, run).beta
         if beta <= 0:
             return undecided(name, place, "speaks of the β of an NAR, and the run ends in none")
-        note = f"the NAR has β = {beta:.3g}; {found.note}"
-        return by_slack(name, beta - threshold - found.error, place, note, strict=True)
+        note = f"the NAR has β = {beta:.3g}; {check.note}"
+        return by_slack(name, beta - threshold - check.error, place, note, strict=True)
     most = case.view.separator.upper
     if most > threshold:
         return needs_a_run(name, place)
-    note = f"{found.note}; no PAR has β > {most:.4g}, the margin of the data"
-    return Check(name, False, most - threshold, place, note, found.error)
+    note = f"{check.note}; no PAR has β > {most:.4g}, the margin of the data"
+    return Check(name, False, most - threshold, place, note, check.error)
 
 
 def _symmetric_as_a_set(case: Case) -> Check:
@@ -261,6 +261,6 @@ def _symmetric_as_a_set(case: Case) -> Check:
     if not case.data.binary or len(first) == len(rows):
         return replace(case.data_check("symmetric", place), name=name)
     once = Dataset(case.data.X[first], case.data.y[first], case.data.name)
-    found = predicates()["symmetric"](View(once, case.alpha))
-    note = re.sub(r"^row (\d+)", lambda row: f"row {first[int(row[1])]}", found.note)
-    return Check(name, found.holds, found.slack, place, note, found.error)
+    check = predicates()["symmetric"](View(once, case.alpha))
+    note = re.sub(r"^row (\d+)", lambda row: f"row {first[int(row[1])]}", check.note)
+    return Check(name, check.holds, check.slack, place, note, check.error)

@@ -90,16 +90,16 @@ class RiskConverges(Theorem):
         return (*_sgd_checks(case), _bounded_start(case))
 
     def predict(self, case: Case) -> Prediction:
-        found, R_0 = constants(case), largest_start(case)
-        if found.w_star == math.inf:
+        known, R_0 = constants(case), largest_start(case)
+        if known.w_star == math.inf:
             return Prediction("If the data is linearly separable, SGD reaches every mean loss ε.")
-        values = {"R_x": found.R_x, "w_star": found.w_star}
+        values = {"R_x": known.R_x, "w_star": known.w_star}
         if R_0 is None:
             words = "SGD reaches every mean loss ε; within how many updates, the start will tell."
             return Prediction(words, values)
-        late = math.log(2) / found.n
+        late = math.log(2) / known.n
         bounds = {"R_0": R_0, "late": late}
-        bounds |= {"updates_late": found.updates(late, R_0), "updates": found.updates(0.01, R_0)}
+        bounds |= {"updates_late": known.updates(late, R_0), "updates": known.updates(0.01, R_0)}
         words = (
             f"SGD brings the mean loss below (ln 2)/n = {late:.3g} within "
             f"{bounds['updates_late']:.2g} updates and below 0.01 within {bounds['updates']:.2g}."
@@ -110,14 +110,14 @@ class RiskConverges(Theorem):
         """max log(t/M(n, ε)) over the ε that the run was at or above until after time t."""
         if run is None or not run.path:
             return None
-        found, R_0 = constants(case), _longest(run.start)
+        known, R_0 = constants(case), _longest(run.start)
         times = [moment.time for moment in run.path]
         losses = [_mean_loss(case, moment.network) for moment in run.path]
         before = np.minimum.accumulate([math.inf, *losses])
         lowest = [j for j, loss in enumerate(losses) if loss < before[j]]
         worst = 0.0
         for j, then in zip(lowest, [*lowest[1:], len(losses) - 1], strict=True):
-            bound = found.updates(losses[j], R_0)
+            bound = known.updates(losses[j], R_0)
             if times[then] > bound:
                 if max(np.diff(times[j : then + 1]), default=0.0) > 1:
                     return None  # it may have been below in between
@@ -127,15 +127,15 @@ class RiskConverges(Theorem):
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Below each loss after half of the time that the theorem allows."""
         k, v = units(case)
-        found, a = constants(case), np.repeat([v, -v], k)
+        known, a = constants(case), np.repeat([v, -v], k)
         w = case.view.separator.direction / (v * k)
         networks = [case.start or Network(0 * np.repeat([w, w], k, axis=0), a, case.alpha)]
         networks += [Network(c * np.repeat([w, -w], k, axis=0), a, case.alpha) for c in (5.0, 10.0)]
         R_0, time, moments = _longest(networks[0]), 0.0, []
         for network in networks:
             loss = _mean_loss(case, network)
-            moments.append(PathPoint(time, math.log(found.n * loss), network))
-            time = float(math.floor(found.updates(loss, R_0) / 2))
+            moments.append(PathPoint(time, math.log(known.n * loss), network))
+            time = float(math.floor(known.updates(loss, R_0) / 2))
         return Observation(tuple(moments), outcome="done")
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
@@ -179,38 +179,38 @@ class Recursions(Theorem):
         return _sgd_checks(case)
 
     def predict(self, case: Case) -> Prediction:
-        found = constants(case)
-        least = 2 * found.k * found.eta * found.v * found.alpha
+        known = constants(case)
+        least = 2 * known.k * known.eta * known.v * known.alpha
         words = (
-            f"In every update ‖W‖² grows by at most {found.growth():.3g}, and the product with the "
+            f"In every update ‖W‖² grows by at most {known.growth():.3g}, and the product with the "
             f"separator by at least {least:.3g} |ℓ'|."
         )
-        return Prediction(words, {"growth": found.growth(), "progress": least})
+        return Prediction(words, {"growth": known.growth(), "progress": least})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         if run is None or len(run.path) < 2:
             return None
-        found = constants(case)
-        if found.w_star == math.inf:
+        known = constants(case)
+        if known.w_star == math.inf:
             return None
         steps = zip(run.path, run.path[1:], strict=False)
-        return max(0.0, *(self._excess(case, found, *step) for step in steps))
+        return max(0.0, *(self._excess(case, known, *step) for step in steps))
 
-    def _excess(self, case: Case, found: Constants, one: PathPoint, other: PathPoint) -> float:
-        least = 2 * found.k * found.eta * found.v * found.alpha
+    def _excess(self, case: Case, known: Constants, one: PathPoint, other: PathPoint) -> float:
+        least = 2 * known.k * known.eta * known.v * known.alpha
         W, after = one.network.W, other.network.W
         rounding = 4 * EPS * float(np.linalg.norm(np.vstack([W, after])))  # of the weights
         grown = float(np.sum((after - W) * (after + W))) - rounding * float(np.linalg.norm(after))
-        risen = _along(case, found, other.network) - _along(case, found, one.network)
-        risen += rounding * found.w_star * math.sqrt(2 * found.k)
+        risen = _along(case, known, other.network) - _along(case, known, one.network)
+        risen += rounding * known.w_star * math.sqrt(2 * known.k)
         updates = other.time - one.time
         if updates != 1:
-            most = max(updates, 1) * found.growth()
+            most = max(updates, 1) * known.growth()
             return max(grown / most - 1, -risen / least)  # (15), (17)
         q = one.network.margins(case.data.X, case.data.y)
         slope = -np.expm1(-np.logaddexp(0, -q))  # (16)
-        allowed = 2 * found.eta * slope * q + (found.growth() - 2 * found.eta) * slope**2
-        too_long = (grown - allowed) / found.growth()  # (13)
+        allowed = 2 * known.eta * slope * q + (known.growth() - 2 * known.eta) * slope**2
+        too_long = (grown - allowed) / known.growth()  # (13)
         too_little = slope - risen / least  # (14)
         return float(np.maximum(too_long, too_little).min())
 
@@ -283,9 +283,9 @@ def _mean_loss(case: Case, network: Network) -> float:
     return float(np.logaddexp(0, -q).mean())  # (2)
 
 
-def _along(case: Case, found: Constants, network: Network) -> float:
+def _along(case: Case, known: Constants, network: Network) -> float:
     """F(W)."""
-    return float(np.sign(network.a) @ network.W @ case.view.separator.direction) * found.w_star
+    return float(np.sign(network.a) @ network.W @ case.view.separator.direction) * known.w_star
 
 
 def _moment(case: Case, time: float, W: np.ndarray, a: np.ndarray) -> PathPoint:
