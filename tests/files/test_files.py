@@ -257,7 +257,7 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     target = tmp_path / "run"
     write_folder(target, OLD)
     for call in (check_writable, lambda path: write_folder(path, NEW)):
-        refused(lambda call=call: call(target), str(target), "already exists", "--force")
+        refused(lambda call=call: call(target), str(target), "already exists", "force=True")
     assert content(target) == OLD
     write_folder(target, NEW, force=True)
     assert content(target) == NEW
@@ -431,7 +431,7 @@ def test_many_writers_leave_one_valid_folder(tmp_path: Path, force: bool) -> Non
 def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "deep" / "proof.json"
     write_file(path, b"old")
-    refused(lambda: write_file(path, b"new"), "already exists", "--force")
+    refused(lambda: write_file(path, b"new"), "already exists", "force=True")
     assert path.read_bytes() == b"old"
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:

@@ -88,11 +88,14 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("`width=0` must be at least 1; or give `labels='a,b'`")
     '--width 0 must be at least 1; or give --labels a,b'
+    >>> as_options("choose another name or give `force=True`")
+    'choose another name or give --force'
     """
 
     def option(match: re.Match[str]) -> str:
         name = OPTIONS.get(match[1], match[1]).replace("_", "-")
-        return f"--{name} {match[2].strip(QUOTES)}".rstrip()
+        value = "" if match[2] == "True" else match[2].strip(QUOTES)
+        return f"--{name} {value}".rstrip()
 
     return re.sub(r"`([a-z][a-z0-9_]*)=([^`]*)`", option, text)
 

@@ -47,7 +47,7 @@ def check_writable(path: str | Path, force: bool = False, *, folder: bool = True
             if not folder and not target.is_file():
                 raise BadInput(f"{path} is not a plain file; choose another name to write to")
             if not force:
-                raise BadInput(f"{path} already exists; choose another name or give --force")
+                raise BadInput(f"{path} already exists; choose another name or give `force=True`")
             if folder:
                 _check_ours(target)
         above = next(parent for parent in [*target.parents, target] if parent.exists())
