@@ -279,7 +279,7 @@ def random_limit(number: int, d: int, n: int, activation: str, train: str, label
         width=24,
         init="balanced:1e-3" if train == "both" else "gaussian:1e-3",
     )
-    return limit(Dataset(X, y.astype(int)), setting, seed=number, seconds=30.0)
+    return limit(Dataset(X, y.astype(int)), setting, seed=number, seconds=300.0)
 
 
 def stationarity(limit: Limit, alpha: float) -> float:
