@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit import load
 from tacit.cli import _run
 from tacit.flow import Outcome, PathEnd, ending
@@ -65,7 +66,7 @@ LIMITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("kind", rest_long(LIMITS, ["two dimensions", "xor", "first layer"]))
 def test_the_limit_can_be_checked_from_its_groups_alone(kind: str, tacit) -> None:
     words = LIMITS[kind]
     code, out, err = tacit("limit", *words, *ALL, "--json")

@@ -106,7 +106,7 @@ def test_rows_without_a_part_are_dropped(rng: np.random.Generator) -> None:
         assert (proof[:n] > 0).all() and (proof[n:] == 0).all()
 
 
-@pytest.mark.parametrize("d", [1, 2, 41, 784])
+@pytest.mark.parametrize("d", [1, 2, 41, pytest.param(784, marks=pytest.mark.long)])
 def test_degenerate_proofs_in_any_dimension(rng: np.random.Generator, d: int) -> None:
     """Two rows on one line through 0: nothing but rational arithmetic can prove that."""
     x = np.round(100 * rng.normal(size=d)) + 0.5
