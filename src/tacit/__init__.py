@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from tacit.proofs import verify as verify
     from tacit.reproduction import Reproduction as Reproduction
     from tacit.reproduction import reproduce as reproduce
+    from tacit.sweeps import Sweep as Sweep
+    from tacit.sweeps import sweep as sweep
     from tacit.training import Run as Run
     from tacit.training import train as train
     from tacit.values import BadInput as BadInput
@@ -59,6 +61,7 @@ _NAMES = {
     "geometry": ("Geometry", "check"),
     "proofs": ("Verification", "verify"),
     "reproduction": ("Reproduction", "reproduce"),
+    "sweeps": ("Sweep", "sweep"),
     "training": ("Run", "train"),
     "values": ("BadInput", "Dataset", "Network", "Setting"),
 }

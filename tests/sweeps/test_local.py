@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers import refused, with_packages
+from helpers import refused, rest_long, with_packages
 from sweep_works import POISON, clumsy, echo, endless, poison
 from tacit.sweeps.local import CPU_PACK, GPU_PACK, Cores, cores
 from tacit.sweeps.planned_run import DataCall, Pack, PlannedRun
@@ -149,7 +149,7 @@ workers.wait()
 """
 
 
-@pytest.mark.parametrize("how", ["-c", "file", "stdin"])
+@pytest.mark.parametrize("how", rest_long(["-c", "file", "stdin"], ["file"]))
 def test_workers_end_when_whoever_started_them_is_killed(tmp_path: Path, how: str) -> None:
     """However it was started: they do not import it. Ctrl-C is not for them."""
     (tmp_path / "script.py").write_text(PARENT)

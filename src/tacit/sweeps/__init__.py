@@ -1,4 +1,6 @@
-"""Many runs: planned in a file, done on cores or on a cluster, kept one folder each.
+"""Many runs: planned in a file, done on cores or on a cluster, kept one folder each."""
 
-`tacit.sweeps.sweeping` has the verb, `tacit.sweeps.sweep_result` what it returns.
-"""
+from tacit.sweeps.sweep_result import Sweep
+from tacit.sweeps.sweeping import sweep
+
+__all__ = ["Sweep", "sweep"]

@@ -146,7 +146,7 @@ class _Job:
 def _train(jobs: Sequence[_Job], threads: int) -> None:
     """Train them together; one by one if that goes wrong, to find the one it goes wrong with."""
     from tacit.training import train_many
-    from tacit.training.stopping import DIVERGED, OUTCOMES
+    from tacit.training.stopping import TrainingOutcome
 
     begun = time.perf_counter()
     run = jobs[0].run
@@ -171,8 +171,8 @@ def _train(jobs: Sequence[_Job], threads: int) -> None:
     seconds = (time.perf_counter() - begun) / len(jobs)
     for i, job in enumerate(jobs):
         job.seconds += seconds
-        job.values |= {"outcome": many.outcomes[i], "epoch": int(many.epochs[i])}
-        if many.outcomes[i] != OUTCOMES[DIVERGED]:
+        job.values |= {"outcome": str(many.outcomes[i]), "epoch": int(many.epochs[i])}
+        if many.outcomes[i] is not TrainingOutcome.DIVERGED:
             job.end = {part: array.copy() for part, array in many.member(i).items()}
 
 

@@ -25,34 +25,34 @@ def of_measures(
     from tacit.measures import MEASURES, NotDefined, Snapshot
 
     names = measures_of(run.record)
-    found: dict[str, Any] = dict.fromkeys(names)
+    values: dict[str, Any] = dict.fromkeys(names)
     if not weights:
-        return found
+        return values
     assert descent.loss is not None
     snapshot = Snapshot(descent.model, descent.loss, weights, data)
     with np.errstate(all="ignore"):
         for name in names:
             try:
-                found[name] = plain(MEASURES[name](snapshot))
+                values[name] = plain(MEASURES[name](snapshot))
             except NotDefined:
                 continue
-    return found
+    return values
 
 
 def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str, Any]:
     """What the trained network is among all; `optimality` says so where there is no certificate."""
     from tacit.certificates import certify
 
-    found: dict[str, Any] = dict.fromkeys(CERTIFICATE)
+    nothing: dict[str, Any] = dict.fromkeys(CERTIFICATE)
     if not weights:
-        return found
+        return nothing
     if not run.setting.two_layer:
-        return found | {"certificate.optimality": "only two_layer networks have a certificate"}
+        return nothing | {"certificate.optimality": "only two_layer networks have a certificate"}
     network = Network(weights["W"], weights["a"], run.setting.alpha)
     try:
         one = certify(network, data, train=run.setting.train, seconds=run.seconds)
     except BadInput as error:
-        return found | {"certificate.optimality": f"none: {error}"}
+        return nothing | {"certificate.optimality": f"none: {error}"}
     numbers = (one.margin, *one.margin_bounds, one.shortfall)
     residuals = (one.kkt.stationarity, one.kkt.feasibility, one.kkt.complementarity)
     values = (str(one.optimality), *numbers, *residuals)

@@ -19,6 +19,7 @@ from tacit.training import backends
 from tacit.training import stopping as stops
 from tacit.training.backends.job import Job, Weights
 from tacit.training.rules import parse_descent
+from tacit.training.stopping import TrainingOutcome
 from tacit.values import BadInput, Dataset, Setting
 
 ROWS = 1000
@@ -38,8 +39,8 @@ class Many:
     """Part → T × members × its shape."""
     epochs: np.ndarray
     """Epochs that each member was trained for."""
-    outcomes: tuple[str, ...]
-    """How each member ended, see `tacit.training.stopping.OUTCOMES`."""
+    outcomes: tuple[TrainingOutcome, ...]
+    """How each member ended."""
 
     @property
     def last(self) -> Weights:

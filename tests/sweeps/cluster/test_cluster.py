@@ -41,6 +41,9 @@ scale = [{scales}]
 """
 
 
+WORKERS = 2
+
+
 def planned(folder: Path, seeds: list[int], scales: str = "0.1, 1.0") -> Plan:
     path = folder / "plan.toml"
     path.write_text(PLAN.format(seeds=", ".join(map(str, seeds)), scales=scales))
@@ -57,9 +60,9 @@ def folders(store: Store) -> list[str]:
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """A scheduler with three workers."""
+    """A scheduler with workers."""
     with machines(tmp_path_factory.mktemp("machines")) as found:
-        found.start_workers(3)
+        found.start_workers(WORKERS)
         yield found
 
 
@@ -78,11 +81,11 @@ def local(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def joined(there: Machines, said: list[str] | None = None, patience: float = 60.0) -> Cluster:
-    """With all three workers, and packs so small that each of them gets several."""
+    """With all workers, and packs so small that each of them gets several."""
     found = connect(
         there.address, tell=(said if said is not None else []).append, patience=patience
     )
-    until(lambda: found._look() or found.at_once == 8)
+    until(lambda: found._look() or found.at_once == 2 * WORKERS + 2)
     found.pack = 2
     return found
 
@@ -102,7 +105,7 @@ def once(there: Machines, what: object, at: int) -> object:
 def test_nothing_listens_beyond_loopback(there: Machines) -> None:
     with joined(there):
         listening = there.listening()
-        assert len(listening) >= 8  # scheduler, three nannies, three workers, and their pages
+        assert len(listening) >= 2 + 2 * WORKERS  # scheduler, nannies, workers, and their pages
         assert set(listening) == {"127.0.0.1"}
         ours = psutil.Process().net_connections()
         assert not [c.laddr for c in ours if c.status == "LISTEN"]
@@ -163,7 +166,7 @@ def test_other_versions_are_refused(
         before = set(cluster._client.nthreads())
         process = there.start_workers(1, preload, env)
         try:
-            until(lambda: len(cluster._client.nthreads()) == 4)
+            until(lambda: len(cluster._client.nthreads()) == WORKERS + 1)
             (worker,) = set(cluster._client.nthreads()) - before
             words += [there.address, f"the worker {worker} has", "install the same versions"]
             cluster._looked = 0.0  # workers are looked at now, not in a second
@@ -175,7 +178,7 @@ def test_other_versions_are_refused(
             refused(lambda: connect(there.address), *words)
         finally:
             there.kill(process)
-        until(lambda: len(cluster._client.nthreads()) == 3)
+        until(lambda: len(cluster._client.nthreads()) == WORKERS)
 
 
 def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
@@ -185,9 +188,7 @@ def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
         refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("how", rest_long([signal.SIGINT, signal.SIGTERM], [signal.SIGINT]))
 def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals) -> None:
     planned(tmp_path, list(range(200)))
     command = [sys.executable, "-m", "tacit", "sweep", "plan.toml", "--out", "s", "--cluster"]
@@ -208,15 +209,16 @@ def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals
     assert line.endswith(f"go on with: tacit sweep plan.toml --out s --cluster {there.address}\n")
 
 
-@pytest.mark.parametrize("address", rest_long(["tcp://127.0.0.1:1", "slurm"], ["slurm"]))
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "slurm"])
 def test_ctrl_c_stays_ours(address: str) -> None:
     """Importing dask_jobqueue takes it: a sweep would end without a word, with exit code 0."""
     program = (
         "import signal\n"
         "from tacit.values import BadInput\n"
-        "from tacit.sweeps.cluster.dask_cluster import connect\n"
+        "from tacit.sweeps.cluster import dask_cluster\n"
+        "dask_cluster.CONNECT = 0.5\n"
         "try:\n"
-        f"    connect({address!r})\n"
+        f"    dask_cluster.connect({address!r})\n"
         "except BadInput:\n"
         "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
         "    print('refused')\n"
@@ -243,7 +245,6 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
     assert table(plan, swept) == local
 
 
-@pytest.mark.long
 def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -> None:
     plan = planned(tmp_path, [1, 2, POISON, 3, 4], "0.1")
     with joined(there) as cluster:
@@ -254,17 +255,17 @@ def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -
     assert swept.reasons == ["4 workers of the cluster ended while working on it"]
 
 
-def test_without_its_scheduler_a_sweep_ends_and_keeps_what_it_has(
-    there: Machines, plan: Plan, tmp_path: Path
+def test_a_lost_connection_is_made_again(
+    there: Machines, plan: Plan, local: bytes, tmp_path: Path
 ) -> None:
-    store = Store(tmp_path / "out")
-    try:
-        with joined(there, patience=1) as cluster, pytest.raises(Lost) as caught:
-            complete(plan, store, cluster, once(there, lambda: there.kill(there.scheduler), 6))
-    finally:
-        there.start_scheduler()
-    assert "the same command goes on" in str(caught.value) and "\n" not in str(caught.value)
-    assert 6 <= len(folders(store)) < 24
+    """The scheduler lives, but has forgotten us: everything that is missing is told anew."""
+    said: list[str] = []
+    with joined(there, said) as cluster:
+        lost = once(there, lambda: cluster._client.close(), 4)
+        swept = complete(plan, Store(tmp_path / "out"), cluster, lost)
+    assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
+    assert table(plan, swept) == local
+    assert [line.partition(" at ")[0] for line in said] == ["lost the scheduler", "the scheduler"]
 
 
 @pytest.mark.long
@@ -284,6 +285,24 @@ def test_the_scheduler_is_killed_and_comes_back(
     assert len(folders(store)) == 24
     assert table(plan, swept) == local
     assert any("lost the scheduler" in line for line in said)
+
+
+def test_a_scheduler_that_stays_away_ends_the_sweep_and_the_next_goes_on(
+    there: Machines, plan: Plan, local: bytes, tmp_path: Path
+) -> None:
+    def lose() -> None:
+        cluster._place.address = "tcp://127.0.0.1:9"  # where nobody listens
+        cluster._client.close()
+
+    store = Store(tmp_path / "out")
+    with joined(there, patience=0.5) as cluster, pytest.raises(Lost) as caught:
+        complete(plan, store, cluster, once(there, lose, 6))
+    assert "the same command goes on" in str(caught.value) and "\n" not in str(caught.value)
+    kept = len(folders(store))
+    assert 6 <= kept < 24
+    with joined(there) as cluster:
+        swept = complete(plan, Store(tmp_path / "out"), cluster)
+    assert (swept.done, swept.cached) == (24 - kept, kept) and table(plan, swept) == local
 
 
 @pytest.mark.long
