@@ -364,8 +364,8 @@ def test_progress_stays_out_of_pipes() -> None:
 
 
 def test_progress_goes_from_0_to_1() -> None:
-    from tacit.cli.limit import _share_done
+    from tacit.flow.ending import share_done
 
     goal = -1000.0
-    shares = [_share_done(now, goal) for now in (2.0, 0.0, -1.0, -30.0, -999.0, -1000.0, -1700.0)]
+    shares = [share_done(now, goal) for now in (2.0, 0.0, -1.0, -30.0, -999.0, -1000.0, -1700.0)]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 1

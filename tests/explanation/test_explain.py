@@ -12,7 +12,7 @@ from helpers import rest_long
 from tacit import Dataset, Setting, load
 from tacit.explanation import Explanation, explain, predict
 from tacit.explanation.observation import observe, up_to
-from tacit.explanation.predictions import judge_all
+from tacit.explanation.predictions import judge_each
 from tacit.explanation.sentences import counts, just_fail, sentences, telling
 from tacit.flow import limit
 from tacit.theorems import Case, Prediction, Source, Theorem, theorem
@@ -23,7 +23,7 @@ RELU = Setting(width=30, train="both", init="balanced:1e-4", rule="flow")
 
 def test_the_default_data_in_words() -> None:
     """What the README quotes."""
-    found = explain(replace(RELU, width=100), load("orthogonal:n=40,d=2,seed=3"))
+    found = explain(load("orthogonal:n=40,d=2,seed=3"), replace(RELU, width=100))
     data, run, best, numbers = sentences(found)
     assert "orthogonally separable: yes, closest pair 0.027 away from failing" in data
     assert "end in 2 directions" in run and best.startswith("A KKT point and the global optimum")
@@ -37,7 +37,7 @@ def test_the_default_data_in_words() -> None:
 
 def test_a_run_without_a_limit_says_so() -> None:
     data = Dataset(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1, -1]))
-    found = explain(RELU, data)
+    found = explain(data, RELU)
     said = sentences(found)
     assert any(line.startswith("Training is stuck") for line in said)
     about_the_limit = [v for v in found.worst.verdicts if v.theorem.needs == "limit"]
@@ -46,19 +46,19 @@ def test_a_run_without_a_limit_says_so() -> None:
 
 @pytest.fixture(scope="module")
 def three_classes() -> Explanation:
-    return explain(replace(RELU, width=12), load("orthogonal_classes:n=9,d=3,seed=0"))
+    return explain("orthogonal_classes:n=9,d=3,seed=0", replace(RELU, width=12))
 
 
 def test_every_class_has_a_network_of_its_own(three_classes: Explanation) -> None:
     data = three_classes.data
     assert [part.name for part in three_classes.parts] == list(data.classes)
     assert three_classes.worst.name in data.classes
-    before = predict(replace(RELU, width=12), data, only=["wang2022"])
+    before = predict(data, replace(RELU, width=12), only=["wang2022"])
     assert [name for name, _ in before.classes] == list(data.classes)
 
 
 def test_the_order_of_theorems_and_papers_can_be_chosen() -> None:
-    asked = predict(RELU, load("xor"), only=["lyu2021:thm3.1", "phuong2021"])
+    asked = predict(load("xor"), RELU, only=["lyu2021:thm3.1", "phuong2021"])
     ids = [verdict.theorem.id for verdict in asked.verdicts]
     assert ids[0] == "lyu2021:thm3.1" and set(id.partition(":")[0] for id in ids[1:]) == {
         "phuong2021"
@@ -92,7 +92,7 @@ class Broken(Theorem):
 
 def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
     case = Case(load("xor"), RELU)
-    first, second = judge_all([Broken(), theorem("lyu2021:thm3.1")], case)
+    first, second = judge_each([Broken(), theorem("lyu2021:thm3.1")], case)
     assert first.status == "open" and "ZeroDivisionError" in first.words
     assert second.hypotheses
 
@@ -107,14 +107,14 @@ def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
     ],
 )
 def test_what_may_be_rounding_refutes_nothing(X) -> None:
-    found = explain(replace(RELU, width=20), Dataset(np.array(X), np.array([1, -1, 1])), seconds=8)
+    found = explain(Dataset(np.array(X), np.array([1, -1, 1])), replace(RELU, width=20), seconds=8)
     assert "refuted" not in counts(found.worst.verdicts)
 
 
 def test_filters_are_no_neurons() -> None:
     """Theorems about two-layer nets are asked about a convolutional one without its weights."""
     setting = replace(RELU, model="conv_max_pool", train="first", init="gaussian:1e-3", rule="gd")
-    asked = predict(setting, load("gaussians:n=8,d=4"))
+    asked = predict(load("gaussians:n=8,d=4"), setting)
     assert not [v.theorem.id for v in asked.verdicts if "cannot be evaluated" in v.words]
 
 
@@ -142,6 +142,6 @@ def test_a_run_is_the_path_and_its_limit() -> None:
 @pytest.mark.parametrize("seed", rest_long(range(3), [0]))
 def test_what_is_explained_depends_on_the_seed_alone(seed: int) -> None:
     data = load("orthogonal:n=10,d=3,seed=2")
-    one, other = (explain(replace(RELU, width=10), data, seed=seed) for _ in range(2))
+    one, other = (explain(data, replace(RELU, width=10), seed=seed) for _ in range(2))
     for a, b in zip(one.worst.verdicts, other.worst.verdicts, strict=True):
         assert (a.status, a.residual) == (b.status, b.residual), a.theorem.id

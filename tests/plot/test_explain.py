@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -16,8 +17,8 @@ from tacit.explanation import Part
 from tacit.explanation.explanation import explain
 from tacit.flow import limit
 from tacit.plot import explanation_pictures
-from tacit.plot.explanations import _svg, predicted
-from tacit.plot.neurons import neurons
+from tacit.plot.explanations import predicted, svg
+from tacit.plot.neuron_circle import neurons
 from tacit.plot.plane import MINUS, PLUS
 
 NAMES = ["boundary", "neurons", "turning", "margins", "loss", "distance"]
@@ -37,28 +38,32 @@ def test_every_picture_is_svg(kind: str) -> None:
     text, setting, bias = LIMITS[kind]
     found = limit(load(text, bias=bias), setting, log10_loss=-30.0)
     drawn = explanation_pictures(Part("", found, ()))
-    assert list(drawn) == NAMES
-    for svg in drawn.values():
-        assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
-        assert b"<script" not in svg and len(svg) < 2_000_000
+    nothing = {"turning"} if kind == "one dimension" else set()
+    if found.outcome != "converged":
+        nothing = {"margins", "distance"}
+    assert list(drawn) == [name for name in NAMES if name not in nothing]
+    for picture in drawn.values():
+        assert ElementTree.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
+        assert b"<script" not in picture and len(picture) < 2_000_000
 
 
 @pytest.fixture(scope="module")
 def part() -> Part:
-    return explain(BOTH, load("orthogonal:n=8,d=2"), only=("lyu2021:thmH.2",)).worst
+    return explain(load("orthogonal:n=8,d=2"), BOTH, only=("lyu2021:thmH.2",)).worst
 
 
 def test_pictures_are_the_same_each_time() -> None:
-    def fill(ax) -> None:
+    def draw(ax: Axes) -> Axes:
         ax.plot([0, 1], [1, 0])
+        return ax
 
-    assert _svg((4, 3), fill) == _svg((4, 3), fill)
+    assert svg((4, 3), draw) == svg((4, 3), draw)
 
 
 def test_predicted_directions_are_marked_and_named(part: Part) -> None:
     figure = Figure()
     ax = figure.add_subplot()
-    neurons(ax, part.limit, predicted(part.verdicts))
+    assert neurons(part.limit, ax, predicted(part.verdicts)) is ax
     hollow = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
     said = part.verdicts[0].prediction
     assert said is not None and len(said.directions) == len(hollow) == 2
@@ -83,7 +88,7 @@ def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
     found = limit(load("orthogonal:n=8,d=5"), BOTH, log10_loss=-30.0)
     assert len(found.groups) == 2
     ax = Figure().add_subplot()
-    neurons(ax, found, [])
+    neurons(found, ax)
     ends = [line.get_xydata()[1] for line in ax.lines if len(line.get_xydata()) == 2]
     assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0)
     assert "projected" in ax.get_title() and "heaviest" in ax.get_xlabel()

@@ -13,8 +13,8 @@ from tacit import Setting, load
 from tacit.flow import Outcome, limit
 from tacit.flow.path_measures import along
 from tacit.plot import draw_limit
-from tacit.plot.directions import NEAR, _cut_at
 from tacit.plot.limits import fill
+from tacit.plot.neuron_paths import NEAR, _cut_at
 
 BOTH = Setting(width=6, train="both", init="balanced:1e-4")
 FIRST = Setting(width=4, train="first", init="gaussian:1e-4", activation="leaky:0.3")

@@ -7,7 +7,7 @@ import pytest
 
 from helpers import rest_long
 from tacit.explanation.observation import observe
-from tacit.explanation.predictions import case_of
+from tacit.explanation.predictions import initial_neurons
 from tacit.flow import limit
 from tacit.theorems import Case, applies, judge, theorem, theorems
 from tacit.values import Dataset, Setting
@@ -40,7 +40,8 @@ SETTINGS = {
 def case(data, setting):
     if setting == "filters" and DATA[data].d % 2:
         return Case(DATA[data], SETTINGS[setting])  # such points have no patches
-    return case_of(SETTINGS[setting], DATA[data], seed=0)
+    start = initial_neurons(DATA[data], SETTINGS[setting], seed=0)
+    return Case(DATA[data], SETTINGS[setting], start)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DEFAULT, DataOptions, app, as_options, print_json
+from tacit.cli._app import DEFAULT, DataOptions, Unused, as_options, command, print_json
 from tacit.values.text import printable
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ SIGNS = {True: "[green]yes[/]", False: "[red]no[/]", None: "[yellow]?[/]"}
 """How an answer looks in a table."""
 
 
-@app.command
+@command("tacit check points.csv --property linearly_separable")
 def check(
     data: str,
     /,
@@ -22,7 +22,7 @@ def check(
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
     property: tuple[str, ...] = (),
     activation: str = DEFAULT["activation"],
-    seed: int = 0,
+    seed: Unused = 0,
     json: bool = False,
 ) -> int:
     """Geometry of the data: which assumptions of the theorems hold, and by how much.
@@ -36,8 +36,6 @@ def check(
         all of them hold.
     activation
         `relu` or `leaky:A`, for the assumptions that mention its slope.
-    seed
-        Accepted by every command; nothing here is random.
     json
         One JSON object on standard output.
     """

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
+from tacit.cli._app import DataOptions, NetworkOptions, command, print_json, warn
+from tacit.values.text import printable
+
+if TYPE_CHECKING:
+    from tacit.explanation import Explanation
 
 DEFAULT = "orthogonal:n=40,d=2,seed=3"
 """Explained when nothing is named: the theorems of three papers apply, and it can be drawn."""
+COLOURS = {"refuted": "bold white on red", "differs": "red", "confirmed": "green"}
+MOST_TOLD, MOST_NEAR = 7, 3
+"""Theorems that a summary names: those with a verdict, and those that just fail."""
 
 
-@app.command
+@command("tacit explain points.csv --out why")
 def explain(
     data: str = DEFAULT,
     /,
@@ -36,44 +48,50 @@ def explain(
     only
         Only this theorem (`lyu2021:thm4.3`) or paper (`lyu2021`); may be repeated.
     log10_loss
-        Follow the path until log₁₀ of the loss is at most this, and on while it does not tell yet
+        Follow the path until log₁₀ of the loss is at most this, and on while it does not show yet
         what it leads to.
     seconds
-        Stop following after about that long (for each class).
+        About how long the whole may take, over all classes.
     seed
         Of the initial weights. Generators have a seed of their own.
     out
-        Write `report.html` and `result.json` into this folder; unless told otherwise a new one
-        that is called after the data.
+        Write `report.html` and `result.json` into this folder; by default into a new one that is
+        called after the data.
     force
         Replace OUT if it exists.
     json
         One JSON object on standard output.
     """
+    started = perf_counter()
     setting = network.setting()
-    need_seconds(seconds)
 
-    from tacit.cli import printing as show
-    from tacit.cli.limit import flow_progress
-    from tacit.explanation import explain as explanation
-    from tacit.files import check_writable, write_folder
+    from tacit.explanation import explain as explain_data
+    from tacit.files import check_writable
 
     if out is not None:
         check_writable(out, force)
     points = options.load(data)
-    with flow_progress(hidden=json) as progress:
-        found = explanation(setting, points, seed, only, log10_loss, seconds, progress)
-    result = show.explanation_as_json(found)
-    where = _free(points.name) if out is None else out
-    write_folder(where, show.explanation_files(found, result), force)
+    with _progress(hidden=json) as tell:
+        explanation = explain_data(
+            points,
+            setting,
+            seed=seed,
+            only=only,
+            log10_loss=log10_loss,
+            seconds=seconds,
+            progress=tell,
+        )
+        tell("drawing the report", None)
+        where = _free(points.name) if out is None else out
+        explanation.save(where, force)
     if json:
-        print_json(result)
+        print_json(explanation.to_dict())
     else:
-        show.explanation(found, where)
-    if found.interrupted:
+        _print_explanation(explanation, where, perf_counter() - started)
+    if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")
         return 130
-    return int(show.refuted(found))
+    return int(bool(explanation.refuted))
 
 
 def _free(name: str) -> Path:
@@ -85,3 +103,56 @@ def _free(name: str) -> Path:
         number += 1
         path = Path(f"{base}-{number}")
     return path
+
+
+@contextmanager
+def _progress(hidden: bool) -> Iterator[Callable[[str, float | None], None]]:
+    """A bar on a terminal that says what is being done; nothing in a file or a pipe."""
+    if hidden or not sys.stderr.isatty():
+        yield lambda stage, share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("reading the data", total=None)
+
+        def tell(stage: str, share: float | None) -> None:
+            total = None if share is None else 1.0
+            bar.update(task, description=stage, total=total, completed=share or 0.0)
+
+        yield tell
+
+
+def _print_explanation(explanation: Explanation, where: Path, seconds: float) -> None:
+    """What a person reads in ten seconds."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, print_hanging, title
+    from tacit.explanation.sentences import just_fail, sentences, telling
+
+    screen = console()
+    screen.print(title(explanation.data))
+    for sentence in sentences(explanation):
+        screen.print(escape(printable(sentence)))
+    verdicts = explanation.worst.verdicts
+    few = len(verdicts) <= MOST_TOLD
+    told = [(str(one.status), one) for one in (verdicts if few else telling(verdicts, MOST_TOLD))]
+    told += [("just fails", one) for one in just_fail(verdicts)[: 0 if few else MOST_NEAR]]
+    for status, one in told:
+        style = COLOURS.get(status, "dim" if status == "just fails" else "yellow")
+        pad = " " * (max(len(word) for word, _ in told) - len(status))
+        width = max(len(other.theorem.id) for _, other in told)
+        head = f"  [{style}]{status}[/]{pad}  [bold]{escape(f'{one.theorem.id:<{width}}')}[/]  "
+        words = one.words.removeprefix("It does not apply: ")
+        print_hanging(screen, head, escape(printable(words)))
+    screen.print(f"{seconds:.1f} s")
+    screen.print(f"report: {escape(str(where / 'report.html'))}")

@@ -128,6 +128,8 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from tacit.flow.ending import share_done
+
     bar = Progress(
         TextColumn("following the flow"),
         BarColumn(),
@@ -140,15 +142,10 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         task = bar.add_task("", total=1.0, at="?", goal="?")
 
         def update(now: float, goal: float) -> None:
-            done = _share_done(now, goal)
+            done = share_done(now, goal)
             bar.update(task, completed=done, at=f"{now:.4g}", goal=f"{goal:.4g}")
 
         yield update
-
-
-def _share_done(now: float, goal: float) -> float:
-    """From 0 to 1. log(1/L) grows exponentially, so that its logarithm is what advances evenly."""
-    return min(max(math.log1p(max(-now, 0.0)) / math.log1p(-goal), 0.0), 1.0)
 
 
 def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None) -> None:

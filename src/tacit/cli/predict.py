@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import DataOptions, NetworkOptions, app, print_json
+from tacit.cli._app import DataOptions, NetworkOptions, command, print_json
+from tacit.values.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.explanation import Predictions
+    from tacit.theorems import Verdict
+
+SIGNS = {True: "[green]yes[/]", None: "[yellow]?[/]  ", False: "[red]no[/] "}
+"""How an answer looks, the most telling first."""
 
 
-@app.command
+@command("tacit predict orthogonal:n=40,d=2 --only lyu2021")
 def predict(
     data: str,
     /,
@@ -45,12 +56,64 @@ def predict(
         network = replace(network, train="first")
     setting = network.setting(model=model, rule=rule, lr=lr)
 
-    from tacit.cli import printing as show
-    from tacit.explanation import predict as predictions
+    from tacit.explanation import predict as ask_theorems
 
-    found = predictions(setting, options.load(data), seed, only)
+    predictions = ask_theorems(options.load(data), setting, seed=seed, only=only)
     if json:
-        print_json(show.predictions_as_json(found))
+        print_json(predictions.to_dict())
     else:
-        show.predictions(found)
+        _print_predictions(predictions)
     return 0
+
+
+def _print_predictions(predictions: Predictions) -> None:
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, title
+
+    screen = console()
+    screen.print(title(predictions.data))
+    screen.print(_summary(predictions.verdicts))
+    _print_papers(screen, predictions.verdicts)
+    for name, verdicts in predictions.classes:
+        screen.print(f"\n[bold underline]{escape(printable(name))} against the rest[/]")
+        screen.print(_summary(verdicts))
+        _print_papers(screen, verdicts)
+    screen.print("\n--json has every hypothesis with its slack.")
+
+
+def _summary(verdicts: Sequence[Verdict]) -> str:
+    answers = [one.applies for one in verdicts]
+    parts = [f"{answers.count(True)} of {len(answers)} apply"]
+    if unknown := answers.count(None):
+        parts.append(f"{unknown} may (?: a run decides, or nothing does)")
+    if others := answers.count(False):
+        parts.append(f"{others} do not")
+    return "; ".join(parts) + "."
+
+
+def _print_papers(screen: Console, verdicts: Sequence[Verdict]) -> None:
+    """Print the theorems of every paper; papers and theorems that apply come first."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import print_hanging
+
+    order = list(SIGNS)
+    width = max(len(one.theorem.id) for one in verdicts)
+    papers: dict[str, list[Verdict]] = {}
+    for one in sorted(verdicts, key=lambda one: order.index(one.applies)):
+        papers.setdefault(one.theorem.source.key, []).append(one)
+    for paper, some in papers.items():
+        applying = sum(one.applies is True for one in some)
+        screen.print(f"\n[bold]{escape(paper)}[/]: {applying} of {len(some)} apply")
+        for one in some:
+            head = f"{SIGNS[one.applies]}  {escape(f'{one.theorem.id:<{width}}')}  "
+            print_hanging(screen, head, escape(printable(_words(one))))
+
+
+def _words(verdict: Verdict) -> str:
+    """What a theorem promises, and on what condition; or why it does not apply."""
+    if verdict.prediction is None:
+        return verdict.words.removeprefix("It does not apply: ")
+    promise = verdict.prediction.words
+    return promise if verdict.applies else f"{promise} {verdict.words}"

@@ -1,19 +1,39 @@
-"""The main job: geometry, theorems, the run and its certificate, as one result."""
+"""The main job: geometry, theorems, the limit of training and its certificate, as one result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from importlib import import_module
+from pathlib import Path
 from time import perf_counter
+from typing import Any
 
+from tacit.data import takes_data
 from tacit.explanation.observation import observe
-from tacit.explanation.predictions import case_of, chosen, judge_all
-from tacit.flow import Limit, limit
-from tacit.flow.ending import Progress
+from tacit.explanation.predictions import (
+    chosen,
+    initial_neurons,
+    judge_each,
+    verdict_to_dict,
+    verdicts_to_frame,
+)
+from tacit.flow import Limit, Limits, limit
+from tacit.flow.ending import check_flow, share_done
 from tacit.flow.limits import index_of_worst
 from tacit.geometry import Geometry, check
-from tacit.theorems import Observation, Verdict
-from tacit.values import Dataset, Setting
+from tacit.theorems import Case, Observation, Verdict, VerdictStatus
+from tacit.values import Dataset, Result, Setting
+from tacit.values.jsonable import plain
+
+KEPT_BACK = (0.4, 20.0)
+"""Share of the time, and at most so many seconds, that are kept for the theorems and the report."""
+
+Progress = Callable[[str, float | None], None]
+"""Called with what is being done, and the share of it that is done where that is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,27 +41,53 @@ class Part:
     """One network: the only one, or that of one class against the rest."""
 
     name: str
-    """Of the class; empty for binary data."""
+    """The name of the class; empty for binary data."""
     limit: Limit
     verdicts: tuple[Verdict, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """All there is to know of gradient flow on a data set."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
+    """What `explain` returns: all that is known of gradient flow on a data set.
+
+    Parameters
+    ----------
+    data, setting, seed
+        What was explained.
+    geometry : Geometry
+        The properties of the data.
+    parts : tuple of Part
+        For every network its limit and what it says of the theorems: one network for two classes,
+        else one for every class against the rest.
+    verdicts : tuple of Verdict
+        Theorems about several classes on all of them together; empty for binary data.
+    interrupted : bool
+        Whether a KeyboardInterrupt ended the search.
+    only : tuple of str
+        The theorems and papers that were asked for; empty for all.
+    log10_loss, time_limit : float
+        How far, and for how many seconds, it was to be computed.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> why = tacit.explain("xor", tacit.Setting(width=20), only="lyu2021:thm3.1")
+    >>> why.worst.limit.outcome, why.worst.verdicts[0].status
+    (<Outcome.CONVERGED: 'converged'>, <VerdictStatus.CONFIRMED: 'confirmed'>)
+    """
 
     data: Dataset
     setting: Setting
     seed: int
     geometry: Geometry
     parts: tuple[Part, ...]
-    """The first is the only one when there are two classes."""
     verdicts: tuple[Verdict, ...]
-    """Of theorems about more than two classes, on the whole; empty for binary data."""
     interrupted: bool
+    only: tuple[str, ...]
     log10_loss: float
-    allowed: float
-    """How far, and for how many seconds, the path was to be followed."""
+    time_limit: float
     seconds: float
 
     @property
@@ -49,30 +95,171 @@ class Explanation:
         """The part that a summary speaks of."""
         return self.parts[index_of_worst([part.limit for part in self.parts])]
 
+    @property
+    def limit(self) -> Limit | Limits:
+        """Where training ends: what `tacit.limit` returns."""
+        limits = tuple(part.limit for part in self.parts)
+        return limits[0] if self.data.binary else Limits(self.data, limits, self.interrupted)
 
+    @property
+    def refuted(self) -> list[Verdict]:
+        """Theorems whose hypotheses hold and whose conclusion does not."""
+        every = [one for part in self.parts for one in part.verdicts] + list(self.verdicts)
+        return [one for one in every if one.status == VerdictStatus.REFUTED]
+
+    @cached_property
+    def html(self) -> str:
+        """The report: one HTML page that needs nothing but itself."""
+        # The report is drawn two layers above; this line is the one place that looks up there.
+        return import_module("tacit.explanation.report").page(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit explain --json`: the keys of check, limit and predict together."""
+        result = {
+            **self.geometry.to_dict(),
+            **self.limit.to_dict(),
+            "setting": self.setting.to_dict(),
+            "theorems": [verdict_to_dict(one) for one in self.worst.verdicts + self.verdicts],
+            "seconds": self.seconds,
+        }
+        if not self.data.binary:
+            for entry, part in zip(result["networks"], self.parts, strict=True):
+                entry["theorems"] = [verdict_to_dict(one) for one in part.verdicts]
+        return plain(result)
+
+    def to_frame(self) -> Any:
+        """The theorems as a pandas DataFrame, one in each row; of several networks the worst's."""
+        return verdicts_to_frame(self.worst.verdicts + self.verdicts)
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write `report.html` and `result.json` into a folder, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        force : bool, default False
+            Replace a folder that is there.
+        """
+        from tacit.files import write_folder
+
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        files = {"report.html": self.html.encode(), "result.json": text.encode()}
+        write_folder(Path(path), files, force)
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="tacit: report" '
+            'style="width: 100%; height: 40rem; border: 1px solid #8888"></iframe>'
+        )
+
+    def _lines(self) -> list[str]:
+        from tacit.explanation.sentences import sentences
+
+        return [f"Explanation of {self.data._lines()[0]}", *sentences(self)]
+
+
+@takes_data
 def explain(
-    setting: Setting,
     data: Dataset,
+    setting: Setting | None = None,
+    *,
     seed: int = 0,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     log10_loss: float = -1000.0,
     seconds: float = 540.0,
     progress: Progress | None = None,
 ) -> Explanation:
-    """Check, predict, follow the flow to its limit, certify, and compare."""
+    """Explain which solution gradient flow picks, why, and whether it is the best one.
+
+    Checks the geometry of the data, follows gradient flow to its limit, certifies where that stands
+    among all networks, and judges every theorem by it.
+
+    Parameters
+    ----------
+    data : Dataset, str, Path, or arrays X, y
+        Whatever `tacit.load` takes. With more than two classes, each is explained against the rest.
+    setting : Setting, optional
+        The network, its initial weights and its loss, by default 100 ReLU neurons; whatever its
+        rule, gradient flow is followed.
+    seed : int, default 0
+        The seed of the initial weights.
+    only : str or sequence of str, optional
+        Theorems (`lyu2021:thm4.3`) or papers (`lyu2021`); all by default.
+    log10_loss : float, default -1000
+        The path is followed until log₁₀ of the loss is at most this, and on while it does not show
+        what it leads to.
+    seconds : float, default 540
+        About how long the whole may take, over all classes. The path is cut where it would take
+        longer; theorems that are not asked in time say so.
+    progress : callable, optional
+        Called with what is being done, and the share of it that is done (None where not known).
+
+    Returns
+    -------
+    Explanation
+        After a KeyboardInterrupt what was known until then.
+
+    Examples
+    --------
+    >>> explain("xor", Setting(width=20), only="lyu2021:thm3.1")
+    Explanation of xor: 4 points in 2 dimensions
+    Linearly separable: no; orthogonally separable: no, the worst pair fails by 1; symmetric.
+    ...
+    """
     started = perf_counter()
+    tell = progress or (lambda stage, share: None)
+    setting = (setting or Setting()).replace(rule="flow", step="constant")
+    only = (only,) if isinstance(only, str) else tuple(only)
     asked = chosen(only)
+    check_flow(data, setting, seed, log10_loss, seconds)
+    tell("checking the geometry", None)
     geometry = check(data, activation=setting.activation)
-    end = limit(data, setting, seed=seed, log10_loss=log10_loss, seconds=seconds, progress=progress)
-    parts = []
-    for one, name in zip(end.each, data.classes or ("",), strict=False):
-        verdicts = judge_all(asked, case_of(setting, one.data, seed), observe(one))
-        parts.append(Part(name, one, verdicts))
+    start = initial_neurons(data, setting, seed)
+    deadline = started + seconds
+    until = deadline - min(KEPT_BACK[0] * seconds, KEPT_BACK[1])
+
+    def follow(now: float, goal: float) -> None:
+        share = share_done(now, goal)
+        tell("following the flow" if now > goal else "certifying the limit", share)
+
+    parts: list[Part] = []
+    sets = [data.one_vs_rest(k) for k in range(len(data.classes))] or [data]
+    interrupted = False
+    for k, (part, name) in enumerate(zip(sets, data.classes or ("",), strict=True)):
+        left = max((until - perf_counter()) / (len(sets) - k), 0.01 * seconds)
+        try:
+            end = limit(
+                part,
+                setting,
+                seed=seed,
+                log10_loss=log10_loss,
+                seconds=left,
+                start=start,
+                progress=follow,
+            )
+            assert isinstance(end, Limit)
+            known = dict(geometry.properties) if data.binary else {}
+            case = Case(part, setting, start, known)
+            in_time = until + (deadline - until) * (k + 1) / (len(sets) + 1)
+            verdicts = judge_each(
+                asked, case, observe(end), in_time, lambda share: tell("asking the theorems", share)
+            )
+            parts.append(Part(name, end, tuple(verdicts)))
+        except KeyboardInterrupt:
+            if not parts:
+                raise
+            interrupted = True
+            break
+        if end.interrupted:
+            interrupted = True
+            break
     whole: tuple[Verdict, ...] = ()
     if not data.binary:
-        runs = Observation((), members=tuple(observe(one) for one in end.each))
+        runs = Observation((), members=tuple(observe(part.limit) for part in parts))
         about = [one for one in asked if one.several_classes]
-        whole = judge_all(about, case_of(setting, data, seed), runs)
+        case = Case(data, setting, start, dict(geometry.properties))
+        whole = tuple(judge_each(about, case, runs, deadline))
     return Explanation(
         data,
         setting,
@@ -80,7 +267,8 @@ def explain(
         geometry,
         tuple(parts),
         whole,
-        end.interrupted,
+        interrupted,
+        only,
         log10_loss,
         seconds,
         perf_counter() - started,

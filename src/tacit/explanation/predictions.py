@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
 
+from tacit.data import takes_data
 from tacit.flow import initial_network
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.theorems import (
@@ -17,60 +21,176 @@ from tacit.theorems import (
     theorem,
     theorems,
 )
-from tacit.values import BadInput, Dataset, Setting
-from tacit.values.text import near_miss
+from tacit.values import BadInput, Dataset, Network, Result, Setting
+from tacit.values.jsonable import plain
+from tacit.values.optional import optional_import
+from tacit.values.text import count, near_miss, printable
+
+MOST_NAMED = 4
+"""Theorems that a short text names."""
+NOT_ASKED = "It was not asked: the seconds were used up."
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """All theorems on one data set."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Result):
+    """What `predict` returns: which theorems apply, and what each promises.
+
+    Parameters
+    ----------
+    case : Case
+        Data, setting and initial weights.
+    seed : int
+        The seed of the initial weights.
+    verdicts : tuple of Verdict
+        One for every theorem that was asked.
+    classes : tuple of (str, tuple of Verdict)
+        With more than two classes: for each its name, and the verdicts on it against the rest.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> asked = tacit.predict("orthogonal:n=20,d=2", only="lyu2021:thmH.2")
+    >>> asked.verdicts[0].applies is None  # a hypothesis speaks of the trajectory
+    True
+    """
 
     case: Case
     seed: int
     verdicts: tuple[Verdict, ...]
     classes: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
-    """Of more than two classes: name, and the verdicts on that class against the rest."""
+
+    @property
+    def data(self) -> Dataset:
+        """The data that the theorems were asked about."""
+        return self.case.data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tacit predict --json`."""
+        result: dict[str, Any] = {
+            "name": self.data.name,
+            "n": self.data.n,
+            "d": self.data.d,
+            "setting": self.case.setting.to_dict(),
+            "seed": self.seed,
+            "theorems": [prediction_to_dict(one) for one in self.verdicts],
+        }
+        if self.classes:
+            result["networks"] = [
+                {"class": name, "theorems": [prediction_to_dict(one) for one in verdicts]}
+                for name, verdicts in self.classes
+            ]
+        return plain(result)
+
+    def to_frame(self) -> Any:
+        """The theorems as a pandas DataFrame, one in each row."""
+        return verdicts_to_frame(self.verdicts)
+
+    def _lines(self) -> list[str]:
+        asked = count(len(self.verdicts), "theorem")
+        lines = [f"Predictions for {self.data._lines()[0]}; {asked} asked"]
+        for applies, words in ((True, "apply"), (None, "may apply"), (False, "do not apply")):
+            ids = [one.theorem.id for one in self.verdicts if one.applies is applies]
+            if ids:
+                few = ", ".join(ids[:MOST_NAMED]) + (", …" if len(ids) > MOST_NAMED else "")
+                lines.append(f"{len(ids)} {words}: {few}")
+        return [printable(line) for line in lines]
 
 
+@takes_data
 def predict(
-    setting: Setting, data: Dataset, seed: int = 0, only: Sequence[str] = ()
+    data: Dataset,
+    setting: Setting | None = None,
+    *,
+    seed: int = 0,
+    only: str | Sequence[str] = (),
 ) -> Predictions:
-    """Every theorem, or those of these ids or papers: does it apply, and what does it promise?"""
+    """Ask the theorems which of them apply, and what each promises. Nothing is trained.
+
+    Parameters
+    ----------
+    data : Dataset, str, Path, or arrays X, y
+        Whatever `tacit.load` takes. With more than two classes, the theorems are also asked about
+        every class against the rest.
+    setting : Setting, optional
+        The network and how it is trained, by default 100 ReLU neurons and gradient flow. The
+        setting's rule counts: most theorems speak of `rule="flow"`.
+    seed : int, default 0
+        The seed of the initial weights.
+    only : str or sequence of str, optional
+        Theorems (`lyu2021:thm4.3`) or papers (`lyu2021`); all by default.
+
+    Returns
+    -------
+    Predictions
+        A verdict for every theorem, with the slack of every hypothesis.
+
+    Examples
+    --------
+    >>> predict("symmetric:n=10,d=2", Setting(activation="leaky:0.5", rule="flow"), only="lyu2021")
+    ... # doctest: +ELLIPSIS
+    Predictions for symmetric: 10 points in 2 dimensions; ... theorems asked
+    ...
+    """
+    setting = setting or Setting(rule="flow")
     asked = chosen(only)
-    case = case_of(setting, data, seed)
+    start = initial_neurons(data, setting, seed)
+    case = Case(data, setting, start)
     parts = []
     for k, name in enumerate(data.classes):
-        part = case_of(setting, data.one_vs_rest(k), seed)
-        parts.append((name, judge_all(asked, part)))
-    return Predictions(case, seed, judge_all(asked, case), tuple(parts))
+        part = Case(data.one_vs_rest(k), setting, start)
+        parts.append((name, tuple(judge_each(asked, part))))
+    return Predictions(case, seed, tuple(judge_each(asked, case)), tuple(parts))
 
 
-def case_of(setting: Setting, data: Dataset, seed: int) -> Case:
-    """With the initial weights that a run of this seed has, where they are those of neurons."""
-    start = None
+def initial_neurons(data: Dataset, setting: Setting, seed: int) -> Network | None:
+    """The initial weights of a run with this seed, where they are those of neurons."""
     if isinstance(setting.model, TwoLayer | ConvMaxPool):
-        start = initial_network(data, setting, seed)
-    return Case(data, setting, start)
+        return initial_network(data, setting, seed)
+    return None
 
 
-def chosen(only: Sequence[str]) -> list[Theorem]:
-    """The theorems of these ids (`lyu2021:thm4.3`) or papers (`lyu2021`); unless named, all."""
+def chosen(only: str | Sequence[str]) -> list[Theorem]:
+    """The theorems of these ids (`lyu2021:thm4.3`) or papers (`lyu2021`); all if none is named."""
     known = theorems()
-    found: list[Theorem] = []
-    for word in only:
+    asked: list[Theorem] = []
+    for word in (only,) if isinstance(only, str) else only:
         many = [one for id, one in known.items() if id.startswith(f"{word}:")]
         if not many and ":" not in word:
             papers = dict.fromkeys(id.partition(":")[0] for id in known)
             raise BadInput(f"unknown paper '{word}'{near_miss(word, papers)}")
-        found += many or [theorem(word)]
-    return found or list(known.values())
+        asked += many or [theorem(word)]
+    return asked or list(known.values())
 
 
-def judge_all(
-    asked: Sequence[Theorem], case: Case, run: Observation | None = None
-) -> tuple[Verdict, ...]:
-    """The verdict of every theorem; one that cannot be evaluated says so."""
-    return tuple(_careful(one, case, run) for one in asked)
+def judge_each(
+    asked: Sequence[Theorem],
+    case: Case,
+    run: Observation | None = None,
+    deadline: float = math.inf,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Verdict]:
+    """The verdict of every theorem; one that cannot be evaluated says so.
+
+    Parameters
+    ----------
+    asked : sequence of Theorem
+        The theorems.
+    case : Case
+        Data, setting and initial weights.
+    run : Observation, optional
+        What training did.
+    deadline : float
+        After this moment of `perf_counter` no theorem is asked any more.
+    progress : callable, optional
+        Called with the share of the theorems that have been asked.
+    """
+    for k, one in enumerate(asked):
+        if progress is not None:
+            progress(k / len(asked))
+        if perf_counter() < deadline:
+            yield _careful(one, case, run)
+        else:
+            yield Verdict(one, (), None, VerdictStatus.OPEN, None, NOT_ASKED)
 
 
 def _careful(one: Theorem, case: Case, run: Observation | None) -> Verdict:
@@ -82,3 +202,35 @@ def _careful(one: Theorem, case: Case, run: Observation | None) -> Verdict:
         kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
         words = f"It cannot be evaluated here ({kind}{reason})."
     return Verdict(one, (), None, VerdictStatus.OPEN, None, " ".join(words.split()))
+
+
+def prediction_to_dict(verdict: Verdict) -> dict[str, Any]:
+    """What is known of a theorem before training, as scripts read it."""
+    promise = verdict.prediction
+    return {
+        "id": verdict.theorem.id,
+        "place": " ".join(verdict.theorem.source),
+        "summary": verdict.theorem.summary,
+        "applies": verdict.applies,
+        "words": verdict.words,
+        "hypotheses": [asdict(check) for check in verdict.hypotheses],
+        "prediction": None if promise is None else {"words": promise.words, **promise.values},
+        "directions": [] if promise is None else [[sign, v] for sign, v in promise.directions],
+    }
+
+
+def verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
+    """What is known of a theorem after training, as scripts read it."""
+    return {
+        **prediction_to_dict(verdict),
+        "verdict": verdict.status,
+        "residual": verdict.residual,
+        "tolerance": verdict.theorem.tolerance,
+    }
+
+
+def verdicts_to_frame(verdicts: Sequence[Verdict]) -> Any:
+    """A pandas DataFrame with a row for every theorem."""
+    columns = ("id", "place", "applies", "verdict", "residual", "tolerance", "words")
+    rows = [[verdict_to_dict(one)[name] for name in columns] for one in verdicts]
+    return optional_import("pandas", "to_frame").DataFrame(rows, columns=list(columns))

@@ -23,16 +23,14 @@ NEAR = 0.3
 """Hypotheses about the data that fail by no more than this just fail."""
 
 
-def sentences(found: Explanation) -> list[str]:
-    """What the data is, what training does, why, and whether that is the best."""
-    part = found.worst
-    said = [of_the_data(found.geometry)]
+def sentences(explanation: Explanation) -> list[str]:
+    """What the data is, what training does, whether that is the best, and what the theorems say."""
+    part = explanation.worst
     whose = f"Class {part.name} against the rest: " if part.name else ""
-    said.append(whose + of_the_run(part.limit))
+    said = [of_the_data(explanation.geometry), whose + of_the_run(part.limit)]
     if part.limit.certificate is not None:
         said.append(part.limit.certificate.verdict)
-    said.append(of_the_theorems(part))
-    return said
+    return [*said, of_the_theorems(part)]
 
 
 def of_the_data(geometry: Geometry) -> str:
@@ -66,7 +64,16 @@ def of_the_run(limit: Limit) -> str:
     rest = limit.setting.width - living
     died = f"; {count(rest, 'neuron')} died out" if rest else ""
     where = count(len(directions), "direction")
-    return f"Training converges: {count(living, 'neuron')} end in {where}{died}. {limit.reason}"
+    tested = "" if limit.test_error is None else f" {of_the_test(limit)}"
+    ends = f"Training converges: {count(living, 'neuron')} end in {where}{died}."
+    return f"{ends} {limit.reason}{tested}"
+
+
+def of_the_test(limit: Limit) -> str:
+    """How the limit does on the test set."""
+    assert limit.data.test is not None and limit.test_error is not None
+    points = count(limit.data.test.n, "test point")
+    return f"It mislabels {100 * limit.test_error:.3g} % of {points}."
 
 
 def of_the_theorems(part: Part) -> str:

@@ -127,7 +127,7 @@ def binary_limit(
 ) -> Limit:
     """What `limit` returns for binary data, with the same parameters."""
     started = perf_counter()
-    _check(data, setting, seed, log10_loss, seconds)
+    check_flow(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)
     alpha, train = setting.alpha, setting.train
     if start is None:
@@ -177,7 +177,10 @@ def initial_network(data: Dataset, setting: Setting, seed: int) -> Network:
     return Network(drawn["W"], drawn["a"], setting.alpha)
 
 
-def _check(data: Dataset, setting: Setting, seed: int, log10_loss: float, seconds: float) -> None:
+def check_flow(
+    data: Dataset, setting: Setting, seed: int, log10_loss: float, seconds: float
+) -> None:
+    """Refuse what the flow cannot be followed for."""
     if not setting.two_layer:
         raise BadInput(
             f"the flow is that of two_layer networks, not of {model_text(setting.model)}"
@@ -267,6 +270,14 @@ def _partial(data: Dataset, unseen: np.ndarray) -> str:
         f"No neuron is active on {count(int(unseen.sum()), 'sample')} of {data.n}{which}: the "
         "output stays 0 there, while the rest is fitted with ever larger weights."
     )
+
+
+def share_done(now: float, goal: float) -> float:
+    """How far a path is, from 0 to 1.
+
+    log(1/L) grows exponentially, so that its logarithm is what advances evenly.
+    """
+    return min(max(math.log1p(max(-now, 0.0)) / math.log1p(-goal), 0.0), 1.0)
 
 
 def _reporter(progress: Progress | None, goal: float) -> Callable[[float], None] | None:

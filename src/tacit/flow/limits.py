@@ -19,7 +19,7 @@ from tacit.flow.early import Early, early
 from tacit.flow.embedding import embedding
 from tacit.flow.exponential_tail import tail_of
 from tacit.flow.path import Path, PathEnd
-from tacit.flow.path_measures import along
+from tacit.flow.path_measures import Measures, along
 from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
 from tacit.values.jsonable import plain
 from tacit.values.text import count, printable
@@ -132,6 +132,11 @@ class Limit(Result):
         return self.network.error(self.data.test.X, self.data.test.y)
 
     @cached_property
+    def measures(self) -> Measures:
+        """Loss, time and margins along the path."""
+        return along(self.path, tail_of(self.setting.loss))
+
+    @cached_property
     def early_phase(self) -> Early | None:
         """The early phase of the path; None when the initial outputs are too large for one."""
         return early(self.path, tail_of(self.setting.loss))
@@ -171,7 +176,7 @@ class Limit(Result):
             "rate": self.rate,
             "events": self.events,
             "early": self._early_as_dict(),
-            "smoothed_margin_falls": len(along(self.path, tail_of(setting.loss)).falls),
+            "smoothed_margin_falls": len(self.measures.falls),
             "steps": self.path.steps,
             "drift": self.path.drift,
             "seconds": self.seconds,

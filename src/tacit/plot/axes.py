@@ -1,4 +1,4 @@
-"""What panels share: axes from small to very large numbers, and words in place of a picture."""
+"""What panels share: Axes, scales from small to very large numbers, words instead of a picture."""
 
 from __future__ import annotations
 
@@ -9,15 +9,28 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
 HUGE = 1e30
+"""Beyond this the ticks of a logarithmic axis overflow."""
+SMALL, TITLE = 8, 11
+"""Sizes of the letters in legends and above panels."""
 
 
-def say(ax: Axes, title: str, words: str) -> None:
-    """A panel without a picture says why."""
+def own_axes(ax: Axes | None) -> Axes:
+    """The given Axes, or those of a new figure, which a notebook shows by itself."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def say(ax: Axes, title: str, words: str) -> Axes:
+    """Say why a panel has no picture."""
     ax.set_title(title)
     ax.set(xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, color="0.35")
+    return ax
 
 
 def widen(axis: Axis, width: float, values: np.ndarray, room: float = 0.04) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of an explanation, each on its own, as SVG."""
+"""Pictures of an explanation: one on given Axes, and all of them as SVG for the report."""
 
 from __future__ import annotations
 
@@ -10,55 +10,76 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.explanation import Part
-from tacit.flow.exponential_tail import tail_of
-from tacit.flow.path_measures import along
-from tacit.plot import limits as panels
-from tacit.plot.directions import directions
-from tacit.plot.neurons import neurons
+from tacit.explanation import Explanation, Part
+from tacit.plot import limits
+from tacit.plot.axes import TITLE
+from tacit.plot.neuron_circle import Directions, neurons
+from tacit.plot.neuron_paths import neuron_paths
 from tacit.theorems import Verdict
 
-WIDE, SQUARE = (6.4, 4.2), (5.6, 5.2)
-"""Sizes in inches."""
+WIDE, SQUARE = (5.0, 3.5), (4.6, 4.5)
+"""Sizes in inches; small, so that letters are large enough on a phone."""
+LETTERS = 9.5
+"""The size of the letters in legends, for the same reason."""
 MANY_LINES = 60
 """From so many on they are drawn as one bitmap."""
 
 
+def prediction_and_limit(explanation: Explanation, ax: Axes | None = None) -> Axes:
+    """Draw the directions of neurons before training, in the limit, and as theorems predict them.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What `tacit.explain` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    part = explanation.worst
+    return neurons(part.limit, ax, predicted(part.verdicts))
+
+
 def pictures(part: Part) -> dict[str, bytes]:
-    """Name → SVG: boundary, neurons, turning, margins, loss and distance, in that order."""
-    found = part.limit
-    measures = along(found.path, tail_of(found.setting.loss))
-    tall = SQUARE[1] + 0.2 * len(predicted(part.verdicts))
-    draw: dict[str, tuple[tuple[float, float], Callable[[Axes], None]]] = {
-        "boundary": (SQUARE, lambda ax: panels.outputs(ax, found)),
-        "neurons": ((SQUARE[0], tall), lambda ax: neurons(ax, found, predicted(part.verdicts))),
-        "turning": (WIDE, lambda ax: directions(ax, found, measures.separation)),
-        "margins": (WIDE, lambda ax: panels.margins(ax, found, measures)),
-        "loss": (WIDE, lambda ax: panels.loss(ax, measures)),
-        "distance": (WIDE, lambda ax: panels.distance(ax, found)),
+    """Name → SVG of the pictures that show something, in the order of the report."""
+    marks = predicted(part.verdicts)
+    drawings: dict[str, tuple[tuple[float, float], Callable[[Axes], Axes]]] = {
+        "boundary": (SQUARE, lambda ax: limits.outputs(part.limit, ax)),
+        "neurons": (
+            (SQUARE[0], SQUARE[1] + 0.35 * len(marks)),
+            lambda ax: neurons(part.limit, ax, marks),
+        ),
+        "turning": (WIDE, lambda ax: neuron_paths(part.limit, ax)),
+        "margins": (WIDE, lambda ax: limits.margins(part.limit, ax)),
+        "loss": (WIDE, lambda ax: limits.loss(part.limit, ax)),
+        "distance": (WIDE, lambda ax: limits.distance(part.limit, ax)),
     }
-    return {name: _svg(size, fill) for name, (size, fill) in draw.items()}
+    drawn = {name: svg(size, draw) for name, (size, draw) in drawings.items()}
+    return {name: picture for name, picture in drawn.items() if picture is not None}
 
 
-def predicted(verdicts: Sequence[Verdict]) -> list[tuple[str, list[tuple[int, np.ndarray]]]]:
+def predicted(verdicts: Sequence[Verdict]) -> list[tuple[str, Directions]]:
     """The directions that theorems name, and which do; those that name the same share a line."""
-    found: list[tuple[list[str], list[tuple[int, np.ndarray]]]] = []
+    marks: list[tuple[list[str], Directions]] = []
     for verdict in verdicts:
         if verdict.applies is False or verdict.prediction is None:
             continue
         named = list(verdict.prediction.directions)
         if not named:
             continue
-        same = next((ids for ids, other in found if _same(named, other)), None)
+        same = next((ids for ids, other in marks if _same(named, other)), None)
         if same is None:
-            found.append(([verdict.theorem.id], named))
+            marks.append(([verdict.theorem.id], named))
         else:
             same.append(verdict.theorem.id)
-    return [(", ".join(ids), named) for ids, named in found]
+    return [(", ".join(ids), named) for ids, named in marks]
 
 
-def _same(one: list[tuple[int, np.ndarray]], other: list[tuple[int, np.ndarray]]) -> bool:
-    def within(some: list[tuple[int, np.ndarray]], many: list[tuple[int, np.ndarray]]) -> bool:
+def _same(one: Directions, other: Directions) -> bool:
+    def within(some: Directions, many: Directions) -> bool:
         return all(
             any(sign == s and np.abs(u - v).max() < 1e-6 for s, v in many) for sign, u in some
         )
@@ -66,12 +87,20 @@ def _same(one: list[tuple[int, np.ndarray]], other: list[tuple[int, np.ndarray]]
     return within(one, other) and within(other, one)
 
 
-def _svg(size: tuple[float, float], fill: Callable[[Axes], None]) -> bytes:
-    """Letters are outlines, surfaces of colour and bundles of lines bitmaps: alike everywhere."""
+def svg(size: tuple[float, float], draw: Callable[[Axes], Axes]) -> bytes | None:
+    """A drawing on Axes of its own; None when there was nothing to draw.
+
+    Letters are outlines, surfaces of colour and bundles of lines bitmaps: alike everywhere. The
+    background is transparent, so that the page's own is seen.
+    """
     figure = Figure(figsize=size, layout="constrained")
-    ax = figure.add_subplot()
-    fill(ax)
-    ax.title.set_fontsize(panels.TITLE)
+    ax = draw(figure.add_subplot())
+    if not ax.has_data():
+        return None
+    ax.title.set_fontsize(TITLE)
+    for legend in [ax.get_legend(), *figure.legends]:
+        for text in legend.get_texts() if legend is not None else ():
+            text.set_fontsize(LETTERS)
     for item in ax.collections:
         if getattr(item, "filled", False):
             item.set_rasterized(True)
@@ -81,5 +110,5 @@ def _svg(size: tuple[float, float], fill: Callable[[Axes], None]) -> bytes:
     whole = io.BytesIO()
     nameless = {"Date": None, "Creator": None, "Format": None, "Type": None}
     with matplotlib.rc_context({"svg.hashsalt": "tacit"}):
-        figure.savefig(whole, format="svg", dpi=200, metadata=nameless)
+        figure.savefig(whole, format="svg", dpi=200, metadata=nameless, transparent=True)
     return whole.getvalue()

@@ -9,19 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
-from tacit.models import Model, model_text
+from tacit.models import model_text
 from tacit.models.initialisations import Embedding, FromFile, initial_weights
+from tacit.plot.axes import own_axes
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
-from tacit.training.rules import parse_descent
 from tacit.training.runs import Run
+from tacit.values import Dataset
 from tacit.values.text import printable
 
 
 def fill(figure: Figure, run: Run) -> None:
-    """Three panels for the first member of the run."""
+    """Draw three panels of the first member of the run."""
     left, middle, right = figure.subplots(1, 3)
     seed, k = run.members[0]
-    data = run.data if k is None else run.data.one_vs_rest(k)
     kind = "" if k is None else f", class {run.data.classes[k]} against the rest"
     figure.suptitle(
         f"{printable(run.data.name + kind)}: {model_text(run.setting.model)}, "
@@ -30,28 +30,54 @@ def fill(figure: Figure, run: Run) -> None:
         + (f" (the first of {len(run.members)} networks)" if len(run.members) > 1 else ""),
         parse_math=False,
     )
-    model = parse_descent(run.setting, run.data.n).model
-    params = {part: array[0] for part, array in run.params.items()}
-    basis, names, offset = plane(data.X, data.parameters, params)
-
-    def outputs(X: np.ndarray) -> np.ndarray:
-        return np.asarray(model({p: jnp.asarray(v) for p, v in params.items()}, jnp.asarray(X)))
-
-    boundary(left, data.X, data.y, outputs, basis, names, offset)
+    outputs(run, left)
+    data, params = _member(run)
     W = params.get("W")
     if W is not None and "a" in params and W.shape[1] == data.d:
-        _neurons(middle, _start(run, model, data.d) @ basis.T, W @ basis.T, params["a"], names)
+        seen = plane(data, W)
+        before = _start(run, data.d) @ seen.basis.T
+        _neurons(middle, before, W @ seen.basis.T, params["a"], seen.names)
     else:
         _singular_values(middle, run)
     _way(right, run)
 
 
-def _start(run: Run, model: Model, d: int) -> np.ndarray:
+def outputs(run: Run, ax: Axes | None = None) -> Axes:
+    """Draw the outputs of the first network of a run, its decision boundary, and the points.
+
+    Parameters
+    ----------
+    run : Run
+        What `tacit.train` returned.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    data, params = _member(run)
+    weights = {part: jnp.asarray(value) for part, value in params.items()}
+
+    def f(X: np.ndarray) -> np.ndarray:
+        return np.asarray(run.setting.model(weights, jnp.asarray(X)))
+
+    return boundary(own_axes(ax), data, f, plane(data, params.get("W")))
+
+
+def _member(run: Run) -> tuple[Dataset, dict[str, np.ndarray]]:
+    """The data and the weights of the first network."""
+    k = run.members[0][1]
+    data = run.data if k is None else run.data.one_vs_rest(k)
+    return data, {part: array[0] for part, array in run.params.items()}
+
+
+def _start(run: Run, d: int) -> np.ndarray:
     """The first member's neurons at epoch 0; none where they were read from a file."""
     s = run.setting
     if isinstance(s.init, FromFile | Embedding):
         return np.zeros((s.width, d))
-    return initial_weights(model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
+    return initial_weights(s.model, d, s.width, s.init, run.members[0][0], s.output_weight)["W"]
 
 
 def _neurons(

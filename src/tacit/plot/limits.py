@@ -9,18 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit.flow import Limit, Limits, Outcome
-from tacit.flow.exponential_tail import tail_of
 from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
-from tacit.flow.path_measures import Measures, along
-from tacit.plot.axes import logarithmic, say, widen
-from tacit.plot.directions import directions
-from tacit.plot.plane import MINUS, PLUS, boundary, plane
+from tacit.plot.axes import SMALL, TITLE, logarithmic, own_axes, say, widen
+from tacit.plot.neuron_paths import neuron_paths
+from tacit.plot.plane import MINUS, PLUS, network_outputs
 from tacit.values.text import printable
-
-FEW_NEURONS = 200
-"""Outputs of wider networks are computed on a coarser grid."""
-SMALL, TITLE = 8, 11
-"""Sizes of the letters in legends and above panels."""
 
 
 def fill(figure: Figure, result: Limit | Limits) -> None:
@@ -36,36 +29,59 @@ def fill(figure: Figure, result: Limit | Limits) -> None:
         parse_math=False,
     )
     grid = figure.add_gridspec(2, 3, height_ratios=(1.15, 1))
-    outputs(figure.add_subplot(grid[0, 0]), one)
-    measures = along(one.path, tail_of(s.loss))
-    directions(figure.add_subplot(grid[0, 1:]), one, measures.separation)
-    margins(figure.add_subplot(grid[1, 0]), one, measures)
-    loss(figure.add_subplot(grid[1, 1]), measures)
-    distance(figure.add_subplot(grid[1, 2]), one)
+    outputs(one, figure.add_subplot(grid[0, 0]))
+    neuron_paths(one, figure.add_subplot(grid[0, 1:]))
+    margins(one, figure.add_subplot(grid[1, 0]))
+    loss(one, figure.add_subplot(grid[1, 1]))
+    distance(one, figure.add_subplot(grid[1, 2]))
     for ax in figure.axes:
         ax.title.set_fontsize(TITLE)
 
 
-def outputs(ax: Axes, limit: Limit, cells: int = 400) -> None:
-    """Draw the outputs of the limit, or of the path's last network where there is none."""
-    data, network = limit.data, limit.network or limit.last_network
-    seen = plane(data.X, data.parameters, {"W": network.W})
-    cells = cells if network.width <= FEW_NEURONS else cells // 2
-    boundary(ax, data.X, data.y, network.outputs, *seen, cells=cells)
-    whose = "limit" if limit.network is not None else "last moment"
+def outputs(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
+    """Draw the outputs of a limit, or of the path's last network where there is none.
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    one = limit.worst
+    ax = network_outputs(one.network or one.last_network, one.data, ax)
+    whose = "limit" if one.network is not None else "last moment"
     ax.set_title(f"{whose}: {ax.get_title()}")
+    return ax
 
 
-def margins(ax: Axes, limit: Limit, measures: Measures) -> None:
-    """Draw the margins over log(1/L) from separation on, where they end, and the widest of all."""
+def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
+    """Draw the margins over log(1/L) from separation on, where they end, and the widest of all.
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
     title = "margin, normalised by the weights' norm"
+    limit, ax = limit.worst, own_axes(ax)
+    measures = limit.measures
     first = measures.separation
     depth = -measures.log10_loss
     late = np.arange(len(depth)) >= (len(depth) if first is None else first)
     late &= depth > 0
     if late.sum() < 2:
-        say(ax, title, "the path never gives\nevery point its label")
-        return
+        return say(ax, title, "the path never gives\nevery point its label")
     ax.plot(depth[late], measures.margin[late], c="black", lw=1.6, label="margin")
     ax.plot(depth[late], measures.smoothed_margin[late], "--", c="0.45", label="smoothed margin")
     if limit.margin is not None:
@@ -88,18 +104,30 @@ def margins(ax: Axes, limit: Limit, measures: Measures) -> None:
     logarithmic(ax.xaxis, depth[late])
     ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="margin")
     ax.legend(loc="best", fontsize=SMALL)
+    return ax
 
 
-def loss(ax: Axes, measures: Measures) -> None:
+def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the loss over time; an axis that reaches beyond ±20 is logarithmic beyond ±1.
 
     So start and end are both seen, and the label of such an axis says how it is scaled.
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
     """
     title = "loss over the time of gradient flow"
+    ax, measures = own_axes(ax), limit.worst.measures
     there = np.isfinite(measures.log10_time)
     if there.sum() < 2:
-        say(ax, title, "the flow does not move")
-        return
+        return say(ax, title, "the flow does not move")
     log_t, log_L = measures.log10_time[there], measures.log10_loss[there]
     ax.plot(log_t, log_L, c="black", lw=1.6)
     ax.set(title=title, xlabel="log₁₀ t", ylabel="log₁₀ L (sum over the points)")
@@ -107,19 +135,31 @@ def loss(ax: Axes, measures: Measures) -> None:
         if np.abs(values).max() > 20:
             widen(axis, 1.0, values)
             axis.set_label_text(f"{axis.get_label_text()}\n(logarithmic beyond ±1)")
+    return ax
 
 
-def distance(ax: Axes, limit: Limit) -> None:
-    """Draw the angle between the path and its limit, and the fitted power of log(1/L)."""
+def distance(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
+    """Draw the angle between the path and its limit, and the fitted power of log(1/L).
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
     title = "distance of the path from the limit"
+    limit, ax = limit.worst, own_axes(ax)
     if limit.outcome != Outcome.CONVERGED:
-        say(ax, title, f"no limit is claimed:\nthe path is {limit.outcome}")
-        return
+        return say(ax, title, f"no limit is claimed:\nthe path is {limit.outcome}")
     depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
     there = (depth > 0) & (angle > 0)
     if there.sum() < 2:
-        say(ax, title, "the path is at its limit")
-        return
+        return say(ax, title, "the path is at its limit")
     ax.plot(depth[there], angle[there], c="black", lw=1.6, label="angle to the limit")
     logarithmic(ax.xaxis, depth[there])
     logarithmic(ax.yaxis, angle[there])
@@ -133,3 +173,4 @@ def distance(ax: Axes, limit: Limit) -> None:
         ax.axhspan(angle[there].min() / 2, ROUNDING, color="0.92", label="rounding")
     ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="angle (rad)")
     ax.legend(loc="best", fontsize=SMALL)
+    return ax

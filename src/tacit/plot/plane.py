@@ -1,31 +1,58 @@
-"""A plane to look at data, neurons and outputs in."""
+"""Points, and the outputs of a network, in a plane."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from scipy.ndimage import binary_opening
 
+from tacit.plot.axes import SMALL, own_axes
+from tacit.values import Dataset, Network
+
 PLUS, MINUS = "#c1440e", "#1f5fa8"
 """Orange for the positive class and positive output weights, blue for the negative."""
+CELLS = 400
+"""The grid on which outputs are computed."""
+FEW_NEURONS = 200
+"""Outputs of wider networks are computed on a grid half as fine."""
 
 
-def plane(
-    X: np.ndarray, parameters: dict[str, Any], params: dict[str, np.ndarray]
-) -> tuple[np.ndarray, tuple[str, str], np.ndarray]:
-    """Two orthonormal directions to look along, their names, and a point of the plane."""
-    d = X.shape[1]
+class Plane(NamedTuple):
+    """A plane of the input space."""
+
+    basis: np.ndarray
+    """2 × d, orthonormal rows."""
+    names: tuple[str, str]
+    """What the axes are called."""
+    offset: np.ndarray
+    """The point of the plane that is drawn at 0."""
+    whole: bool
+    """Whether the plane is all of the space that points can be in."""
+
+
+def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
+    """The plane to look at data in: of the first two singular directions of the neurons, if any.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points; in two dimensions, besides a bias coordinate, the plane is the whole space.
+    W : array of shape (m, d), optional
+        The neurons; without them the singular directions are those of the data.
+    """
+    X, d = data.X, data.d
+    bias = "bias" in data.parameters  # the last coordinate is one constant
     offset = np.zeros(d)
-    if "bias" in parameters:  # the last coordinate is one constant
+    if bias:
         offset[-1] = X[0, -1]
-    inputs = d - ("bias" in parameters)
+    inputs = d - bias
     if inputs <= 2:
-        basis = np.eye(max(d, 2))[:2, :d]
-        return basis, ("x₁", "x₂"), offset
-    W = params.get("W")
+        named = data.columns[:inputs] or ("x₁", "x₂")
+        names = (named[0], named[1] if len(named) > 1 else "")
+        return Plane(np.eye(max(d, 2))[:2, :d], names, offset, True)
     seen = W if W is not None and W.shape[1] == d and W.any() else X
     directions = np.linalg.svd(seen[:, :inputs], full_matrices=False)[2]
     if len(directions) < 2:  # one row only: any direction orthogonal to it will do
@@ -33,29 +60,67 @@ def plane(
     whose = "the neurons" if seen is W else "the data"
     basis = np.zeros((2, d))
     basis[:, :inputs] = directions[:2]
-    return basis, (f"first singular direction of {whose}", "second"), offset
+    return Plane(basis, (f"first singular direction of {whose}", "second"), offset, False)
+
+
+def points(data: Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the points of a data set in a plane, with the colours of their classes.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points; in more than two dimensions they are projected onto the plane of their first
+        two singular directions.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax, seen = own_axes(ax), plane(data)
+    draw_points(ax, data, seen)
+    ax.set_title(data.name if seen.whole else f"{data.name}, projected onto a plane")
+    return _finished(ax, seen)
+
+
+def network_outputs(network: Network, data: Dataset, ax: Axes | None = None) -> Axes:
+    """Draw the outputs of a network as colours, its decision boundary, and the points.
+
+    Parameters
+    ----------
+    network : Network
+        What is drawn.
+    data : Dataset
+        The points.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    cells = CELLS if network.width <= FEW_NEURONS else CELLS // 2
+    return boundary(own_axes(ax), data, network.outputs, plane(data, network.W), cells)
 
 
 def boundary(
     ax: Axes,
-    X: np.ndarray,
-    y: np.ndarray,
+    data: Dataset,
     outputs: Callable[[np.ndarray], np.ndarray],
-    basis: np.ndarray,
-    names: tuple[str, str],
-    offset: np.ndarray,
-    cells: int = 200,
-) -> None:
+    seen: Plane,
+    cells: int = CELLS // 2,
+) -> Axes:
     """Draw the points, the outputs as colours, and the line where they are 0.
 
     Whole regions of outputs 0 are grey: they are of neither class, and no line is drawn around
     them.
     """
-    flat = X @ basis.T
-    reach = 1.15 * max(np.abs(flat).max(), 1e-300)
+    reach = 1.15 * max(np.abs(data.X @ seen.basis.T).max(), 1e-300)
     grid = np.linspace(-reach, reach, cells + 1)
     U, V = np.meshgrid(grid, grid)
-    f = outputs(np.column_stack([U.ravel(), V.ravel()]) @ basis + offset).reshape(U.shape)
+    X = np.column_stack([U.ravel(), V.ravel()]) @ seen.basis + seen.offset
+    f = outputs(X).reshape(U.shape)
     largest = np.abs(f).max()
     if largest > 0:
         ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
@@ -66,13 +131,30 @@ def boundary(
             f = np.where(nothing, np.nan, f)
         if np.nanmin(f) < 0 < np.nanmax(f):
             ax.contour(U, V, f, levels=[0], colors="black", linewidths=1.5)
-    for label, colour, marker in ((1, PLUS, "o"), (-1, MINUS, "s")):
-        rows = flat[y == label]
-        name = f"y = {label:+d}"
-        ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
+    draw_points(ax, data, seen)
     title = "data, output and decision boundary"
-    if names[0] != "x₁":
+    if not seen.whole:
         title = "output and boundary on a plane through 0,\npoints projected onto it"
-    ax.set(title=title, xlabel=names[0], ylabel=names[1])
+    ax.set_title(title)
+    return _finished(ax, seen)
+
+
+def draw_points(ax: Axes, data: Dataset, seen: Plane) -> None:
+    """Draw the points of every class with its name."""
+    flat = data.X @ seen.basis.T
+    if data.binary:
+        styles = [(1, PLUS, "o"), (-1, MINUS, "s")]
+    else:
+        styles = [(k, f"C{k % 10}", "o") for k in range(len(data.classes))]
+    for label, colour, marker in styles:
+        rows = flat[data.y == label]
+        name = data.names[label] if label in data.names else ""
+        name = f"y = {name}" if name in ("−1", "+1") else name
+        ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
+
+
+def _finished(ax: Axes, seen: Plane) -> Axes:
+    ax.set(xlabel=seen.names[0], ylabel=seen.names[1])
     ax.set_aspect("equal")
-    ax.legend(loc="best", fontsize=8)
+    ax.legend(loc="best", fontsize=SMALL)
+    return ax

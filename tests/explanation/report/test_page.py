@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import numpy as np
@@ -40,7 +42,7 @@ def undrawn(monkeypatch) -> None:
 
 @pytest.fixture(scope="module")
 def found() -> Explanation:
-    return explain(BOTH, load("orthogonal:n=12,d=2,seed=1"))
+    return explain(load("orthogonal:n=12,d=2,seed=1"), BOTH)
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +52,7 @@ def html(found: Explanation) -> str:
 
 @pytest.fixture(scope="module")
 def classes() -> Explanation:
-    return explain(
-        BOTH, load("orthogonal_classes:n=6,d=3"), only=("lyu2021:thm3.1", "wang2022:thm2")
-    )
+    return explain("orthogonal_classes:n=6,d=3", BOTH, only=("lyu2021:thm3.1", "wang2022:thm2"))
 
 
 class Reader(HTMLParser):
@@ -86,14 +86,22 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
 
+HIDDEN = r"(?s)<style>.*?</style>|<script>.*?</script>"
+
+
 def text_of(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<style>.*?</style>", "", html)))
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", re.sub(HIDDEN, "", html)))
                     .split())  # fmt: skip
 
 
 def test_nothing_is_loaded_and_nothing_runs(html: str) -> None:
     seen = Reader(html)
-    assert not seen.tags & {"script", "link", "iframe", "object", "embed", "base", "form"}
+    assert not seen.tags & {"link", "iframe", "object", "embed", "base", "form"}
+    (script,) = re.findall(r"(?s)<script>(.*?)</script>", html)
+    (allowed,) = re.findall(r"script-src 'sha256-(.*?)'", html)
+    assert allowed == b64encode(sha256(script.encode()).digest()).decode()
+    assert script == files("tacit.explanation.report").joinpath("page.js").read_text("utf-8")
+    assert html.count("script-src") == 1 and "default-src 'none'" in html
     assert all(link.startswith("#") for link in seen.links)
     assert len(seen.sources) == 6
     for address in seen.sources:
@@ -196,13 +204,10 @@ def test_what_comes_from_outside_is_text(classes: Explanation) -> None:
         )
         for part, name in zip(classes.parts, names, strict=True)
     )
-    sizes = {name: 2 for name in names}
-    geometry = replace(
-        classes.geometry, data=data, facts={**classes.geometry.facts, "class_sizes": sizes}
-    )
+    geometry = replace(classes.geometry, data=data)
     html = page(replace(classes, data=data, parts=parts, geometry=geometry))
     seen = Reader(html)
-    assert "<script" not in html.lower() and "script" not in seen.tags and "49" not in seen.tags
+    assert html.lower().count("<script") == 1 and "49" not in seen.tags  # the page's own
     assert "&lt;script&gt;alert(1)&lt;/script&gt;$x^2$" in html and "{{ 7 * 7 }}" in html
     for address in seen.sources:
         assert b"alert(1)" not in b64decode(address.partition(",")[2])
@@ -231,7 +236,7 @@ def test_an_interrupted_search_says_what_is_missing(classes: Explanation) -> Non
 
 
 def test_without_a_limit_the_outcome_and_its_evidence_are_said() -> None:
-    found = explain(replace(BOTH, width=2), load("xor"), only=("phuong2021:thm1",))
+    found = explain(load("xor"), replace(BOTH, width=2), only=("phuong2021:thm1",))
     outcome = found.worst.limit.outcome
     assert outcome == "partial"
     html = page(found)
@@ -246,7 +251,7 @@ def test_without_a_limit_the_outcome_and_its_evidence_are_said() -> None:
 @pytest.mark.parametrize("data", ["linear:n=1,d=2", "linear:n=6,d=1"])
 @pytest.mark.parametrize("only", ["sarussi2021:thm4.1", "brutzkus2019:thm3.4"])
 def test_small_data_and_no_theorem(data: str, only: str) -> None:
-    html = page(explain(replace(BOTH, width=4), load(data), only=(only,)))
+    html = page(explain(load(data), replace(BOTH, width=4), only=(only,)))
     Reader(html)
     assert "does not apply" in html or "do not apply" in html
 

@@ -16,48 +16,49 @@ UNNAMED = "DATA"
 """Stands for points that came from no file and no generator."""
 
 
-def command(found: Explanation, only: str = "") -> str:
+def command(explanation: Explanation, only: str = "") -> str:
     """`tacit explain …`, with every option that counts; `only` names one theorem."""
-    s, data = found.setting, found.data
+    s, data = explanation.setting, explanation.data
     words = ["tacit", "explain", source(data)]
-    said = data.parameters
-    labels = said.get("labels")
+    labels = data.parameters.get("labels")
     if isinstance(labels, dict):
         words += ["--labels", ",".join(f"{name}={sign:+d}" for name, sign in labels.items())]
-    if "bias" in said:
-        words += ["--bias", repr(said["bias"])]
+    if "bias" in data.parameters:
+        words += ["--bias", repr(data.parameters["bias"])]
+    if data.test is not None and not data.parameters.get("test"):
+        words += ["--test", source(data.test, "TEST")]
     words += ["--activation", str(s.activation), "--train", s.train, "--width", str(s.width)]
     words += ["--init", str(s.initialisation)]
     if s.train == "first":
         words += ["--output-weight", f"{s.output_weight:g}"]
-    words += ["--loss", str(s.loss), "--log10-loss", f"{found.log10_loss:g}"]
-    words += ["--seconds", f"{found.allowed:g}", "--seed", str(found.seed)]
-    if only:
-        words += ["--only", only]
+    words += ["--loss", str(s.loss), "--log10-loss", f"{explanation.log10_loss:g}"]
+    words += ["--seconds", f"{explanation.time_limit:g}", "--seed", str(explanation.seed)]
+    for name in (only,) if only else explanation.only:
+        words += ["--only", name]
     return shlex.join(words)
 
 
-def source(data: Dataset) -> str:
+def source(data: Dataset, unnamed: str = UNNAMED) -> str:
     """The file or generator call that the data came from."""
     said = data.parameters
     if "file" in said:
         return str(said["file"])
     known = GENERATORS.get(str(said.get("generator")))
     if known is None:
-        return UNNAMED
+        return unnamed
     given = [f"{key}={_text(said[key])}" for key in known.parameters if key in said]
     return known.name + (f":{','.join(given)}" if given else "")
 
 
 def versions() -> list[tuple[str, str]]:
-    """Of everything that has a part in the numbers."""
-    found = [("tacit", __version__), ("Python", platform.python_version())]
+    """The versions of everything that has a part in the numbers."""
+    installed = [("tacit", __version__), ("Python", platform.python_version())]
     for package in ("numpy", "scipy", "jax", "clarabel", "daqp"):
         try:
-            found.append((package, version(package)))
+            installed.append((package, version(package)))
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def _text(value: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -16,7 +18,7 @@ from tacit.theorems import VerdictStatus
 from tacit.values.text import count, printable
 
 CAPTIONS = {
-    "boundary": "Colour is the output; it changes sign along the black line.",
+    "boundary": "Colour is the output; it changes sign along the line.",
     "neurons": "A filled end inside a hollow mark is a prediction that came true.",
     "turning": "Thick lines are neurons that matter in the end.",
     "margins": "The smoothed margin never falls; the dotted line is the widest that is known.",
@@ -34,24 +36,24 @@ HEADS = {
 }
 
 
-def page(found: Explanation) -> str:
-    """The whole report; every text that came from outside is escaped."""
-    sections = [rows.section(found, part, k) for k, part in enumerate(found.parts)]
-    worst = found.parts.index(found.worst)
-    missing = found.data.classes[len(found.parts) :]
-    whole = [rows.statement(found, one, "all") for one in found.verdicts]
+def page(explanation: Explanation) -> str:
+    """Render the whole report; every text that came from outside is escaped."""
+    sections = [rows.section(explanation, part, k) for k, part in enumerate(explanation.parts)]
+    worst = explanation.parts.index(explanation.worst)
+    missing = explanation.data.classes[len(explanation.parts) :]
+    whole = [rows.statement(explanation, one, "all") for one in explanation.verdicts]
     applying = [one for part in sections for one in part.applying] + whole
-    entries, uncited = rows.bibtex(found)
+    entries, uncited = rows.bibtex(explanation)
     return (
         _environment()
         .get_template("page.html")
         .render(
-            found=found,
-            name=short(found.data.name),
-            full_name=printable(found.data.name),
-            about=_about(found),
-            answer=answer(found),
-            pictures=_pictures(found),
+            explanation=explanation,
+            name=short(explanation.data.name),
+            full_name=printable(explanation.data.name),
+            about=_about(explanation),
+            answer=answer(explanation),
+            pictures=_pictures(explanation),
             sections=sections,
             worst=sections[worst],
             missing=[short(name) for name in missing],
@@ -60,43 +62,44 @@ def page(found: Explanation) -> str:
             meanings={status: status.sentence for status in VerdictStatus},
             holds=rows.HOLDS,
             most_groups=rows.MOST_GROUPS,
-            setting=rows.setting(found),
-            parameters=[(k, printable(str(v))) for k, v in found.data.parameters.items()],
-            command=command(found),
-            unnamed=source(found.data) == UNNAMED,
+            setting=rows.setting(explanation),
+            parameters=[(k, printable(str(v))) for k, v in explanation.data.parameters.items()],
+            command=command(explanation),
+            unnamed=source(explanation.data) == UNNAMED,
             versions=versions(),
             bibtex=entries,
             uncited=uncited,
+            script=_script(),
+            script_hash=b64encode(sha256(_script().encode()).digest()).decode(),
         )
     )
 
 
-def _about(found: Explanation) -> list[str]:
-    """Size of the data and the network, in two lines."""
-    data, s = found.data, found.setting
-    sizes = found.geometry.facts["class_sizes"]
-    few = [f"{size} of {short(str(label))}" for label, size in list(sizes.items())[:10]]
+def _about(explanation: Explanation) -> list[str]:
+    """Describe data and network in two lines."""
+    data, s = explanation.data, explanation.setting
+    sizes = data.class_sizes
+    few = [f"{short(name)}: {size}" for name, size in list(sizes.items())[:10]]
     more = ", …" if len(sizes) > 10 else ""
     classes = count(len(sizes), "class", "classes")
+    test = f"; {count(data.test.n, 'test point')}" if data.test else ""
     layers = "both layers trained"
     if s.train == "first":
         layers = f"first layer trained, output fixed at ±{s.output_weight:g}"
     start = str(s.initialisation).replace("-", "\N{NON-BREAKING HYPHEN}")
     return [
         f"{count(data.n, 'point')} in {count(data.d, 'dimension')}, {classes}: "
-        f"{', '.join(few)}{more}",
+        f"{', '.join(few)}{more}{test}",
         f"Gradient flow of a two-layer network: {s.activation}, {count(s.width, 'neuron')}, "
         f"{layers}, start {start}, {s.loss} loss, "
-        f"seed {found.seed}",
+        f"seed {explanation.seed}",
     ]
 
 
-def _pictures(found: Explanation) -> list[tuple[str, str, str, str]]:
+def _pictures(explanation: Explanation) -> list[tuple[str, str, str, str]]:
     """Two parts of a caption, words instead, and the picture as an address that holds it."""
-    part = found.worst
+    part = explanation.worst
     silent = {"neurons"} if not any(names_directions(one) for one in part.verdicts) else set()
-    if part.limit.outcome != "converged":
-        silent |= {"margins", "distance"}
     return [
         (
             HEADS[name],
@@ -106,6 +109,12 @@ def _pictures(found: Explanation) -> list[tuple[str, str, str, str]]:
         )
         for name, svg in explanation_pictures(part).items()
     ]
+
+
+@cache
+def _script() -> str:
+    """The one script that the page allows, by its hash: buttons that copy a command."""
+    return files("tacit.explanation.report").joinpath("page.js").read_text("utf-8")
 
 
 @cache

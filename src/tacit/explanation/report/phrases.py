@@ -18,18 +18,10 @@ ROUNDING = 1e-12
 """Angles below this are equally near."""
 LONGEST = 100
 """Letters of a name that is not shown as a whole."""
-OUTCOMES = {
-    "partial": "One class is fitted and the other is not.",
-    "stuck": "Training comes to rest before it fits the data.",
-    "dead": "Nothing moves: all neurons are inactive on every point.",
-    "undecided": "The path was not followed far enough to tell where it leads.",
-    "branched": "The path can go on in more than one way from some point on.",
-}
-"""Of a path without a limit."""
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """For a person: few digits, a true minus sign, a dash for what is missing."""
+    """A number for a person: few digits, a true minus sign, a dash for what is missing."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -45,24 +37,24 @@ def short(name: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
-def answer(found: Explanation) -> list[tuple[str, str]]:
+def answer(explanation: Explanation) -> list[tuple[str, str]]:
     """Question and answer: which solution, why, is it the best."""
-    part = found.worst
+    part = explanation.worst
     whose = f"Class {short(part.name)} against the rest: " if part.name else ""
     run = of_the_run(part.limit)
     if part.limit.outcome != "converged":
-        run = f"{OUTCOMES.get(part.limit.outcome, 'No limit is known.')} {run}"
+        run = f"{part.limit.outcome.sentence} {run}"
     return [
         ("Which solution?", whose + run),
-        ("Why?", why(found, part)),
+        ("Why?", why(explanation, part)),
         ("Is it the best?", best(part)),
     ]
 
 
-def why(found: Explanation, part: Part) -> str:
+def why(explanation: Explanation, part: Part) -> str:
     """The theorem that says most about where training ends; else the one that comes nearest."""
-    data = of_the_data(found.geometry)
-    verdicts = part.verdicts + found.verdicts
+    data = of_the_data(explanation.geometry)
+    verdicts = part.verdicts + explanation.verdicts
     loud = [one for one in verdicts if one.status == VerdictStatus.REFUTED]
     if loud:
         ids = ", ".join(one.theorem.id for one in loud)
@@ -93,14 +85,14 @@ def why(found: Explanation, part: Part) -> str:
 
 def best(part: Part) -> str:
     """What the certificate says."""
-    found = part.limit.certificate
-    if found is None:
+    certificate = part.limit.certificate
+    if certificate is None:
         return "There is no limit to compare with the best network."
-    said = found.verdict
-    if found.optimality == "certified":
-        return f"Yes. {said} Its margin is {number(found.margin, 6)}."
-    if found.optimality == "suboptimal":
-        return f"No. {said} It falls short by {100 * found.shortfall:.3g} %."
+    said = certificate.verdict
+    if certificate.optimality == "certified":
+        return f"Yes. {said} Its margin is {number(certificate.margin, 6)}."
+    if certificate.optimality == "suboptimal":
+        return f"No. {said} It falls short by {100 * certificate.shortfall:.3g} %."
     return f"Not decided. {said}"
 
 
@@ -111,20 +103,20 @@ def place(verdict: Verdict) -> str:
 
 def alt(name: str, part: Part) -> str:
     """What a picture shows, for who cannot see it."""
-    found = part.limit
-    whose = "limit" if found.groups else "last network"
-    signs = [group.sign for group in found.groups]
+    limit = part.limit
+    whose = "limit" if limit.groups else "last network"
+    signs = [group.sign for group in limit.groups]
     groups = f"{signs.count(1)} directions with a > 0 and {signs.count(-1)} with a < 0"
-    margin = f", which tends to {number(found.margin, 6)}" if found.margin is not None else ""
-    angle = f", {number(found.approach[-1, 1], 2)} rad at the end" if len(found.approach) else ""
+    margin = f", which tends to {number(limit.margin, 6)}" if limit.margin is not None else ""
+    angle = f", {number(limit.approach[-1, 1], 2)} rad at the end" if len(limit.approach) else ""
     return {
-        "boundary": f"The {found.data.n} points and the output of the {whose} as colours, with "
+        "boundary": f"The {limit.data.n} points and the output of the {whose} as colours, with "
         "the decision boundary as a black line.",
         "neurons": "Directions of neurons before training (dots), at the end "
         f"({groups if signs else 'lines'}) and as theorems predict them (hollow marks).",
         "turning": "The direction of every neuron over loss-normalised time.",
         "margins": f"Margin and smoothed margin over log₁₀(1/L){margin}.",
-        "loss": f"The loss over time, down to 10^({number(found.log10_loss)}).",
+        "loss": f"The loss over time, down to 10^({number(limit.log10_loss)}).",
         "distance": f"Angle between the path and its limit over log₁₀(1/L){angle}.",
     }.get(name, name)
 

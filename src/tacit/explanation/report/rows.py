@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from tacit.explanation import Explanation, Part
 from tacit.explanation.report.command import command
 from tacit.explanation.report.phrases import nearest, number, place, short
-from tacit.explanation.sentences import counts, just_fail
+from tacit.explanation.sentences import counts, just_fail, of_the_test
 from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
 from tacit.values.text import count
@@ -68,9 +67,9 @@ class Section:
     path: list[tuple[str, str]]
 
 
-def section(found: Explanation, part: Part, index: int) -> Section:
+def section(explanation: Explanation, part: Part, index: int) -> Section:
     near = just_fail(part.verdicts)
-    statements = [statement(found, one, index) for one in part.verdicts]
+    statements = [statement(explanation, one, index) for one in part.verdicts]
     applying = [one for one in statements if one.verdict.applies is not False]
     applying.sort(key=lambda one: (list(VerdictStatus).index(one.status), not one.theorem))
     return Section(
@@ -78,7 +77,7 @@ def section(found: Explanation, part: Part, index: int) -> Section:
         f"{short(part.name)} against the rest" if part.name else "",
         counts(part.verdicts),
         applying,
-        [statement(found, one, index) for one in near],
+        [statement(explanation, one, index) for one in near],
         [one for one in statements if one.verdict.applies is False and one.verdict not in near],
         groups(part),
         certificate(part),
@@ -86,7 +85,7 @@ def section(found: Explanation, part: Part, index: int) -> Section:
     )
 
 
-def statement(found: Explanation, verdict: Verdict, index: int | str = 0) -> Statement:
+def statement(explanation: Explanation, verdict: Verdict, index: int | str = 0) -> Statement:
     spoken = [one for one in verdict.hypotheses if one.holds and one.slack in (None, 0.0)]
     return Statement(
         verdict,
@@ -94,15 +93,15 @@ def statement(found: Explanation, verdict: Verdict, index: int | str = 0) -> Sta
         place(verdict),
         tuple(spoken),
         tuple(one for one in verdict.hypotheses if one not in spoken),
-        command(found, verdict.theorem.id) if verdict.status == VerdictStatus.REFUTED else "",
+        command(explanation, verdict.theorem.id) if verdict.status == VerdictStatus.REFUTED else "",
     )
 
 
 def groups(part: Part) -> list[list[str]]:
-    """Sign, neurons, weight, active on, at the wall of, direction, and angle to a prediction."""
-    found = part.limit
+    """Sign, neurons, weight, active on, on the kink of, direction, and angle to a prediction."""
+    limit = part.limit
     table = []
-    for group in sorted(found.groups, key=lambda one: -one.weight):
+    for group in sorted(limit.groups, key=lambda one: -one.weight):
         u = np.where(np.abs(group.direction) < ROUNDING, 0.0, group.direction)
         shown = ", ".join(number(value, 5) for value in u[:MOST_COORDINATES])
         angle, theorem = nearest(part.verdicts, group.sign, group.direction)
@@ -111,7 +110,7 @@ def groups(part: Part) -> list[list[str]]:
                 "+" if group.sign > 0 else "−",
                 str(group.size),
                 number(group.weight, 6),
-                f"{group.active} of {found.data.n}",
+                f"{group.active} of {limit.data.n}",
                 str(group.on_hyperplanes),
                 f"({shown}{', …' if len(u) > MOST_COORDINATES else ''})",
                 "–" if math.isnan(angle) else f"{number(angle, 2)} rad ({theorem})",
@@ -122,12 +121,12 @@ def groups(part: Part) -> list[list[str]]:
 
 def certificate(part: Part) -> list[tuple[str, str, str]]:
     """Name, number, what it means."""
-    found = part.limit
-    kkt, best = found.kkt, found.certificate
+    limit = part.limit
+    kkt, best = limit.kkt, limit.certificate
     if kkt is None or best is None:
         return []
     support = int((kkt.multipliers > 0).sum())
-    both = found.setting.train != "first"
+    both = limit.setting.train != "first"
     power = "‖θ‖²" if both else "‖W‖"
     rows = [
         ("stationarity", number(kkt.stationarity, 2), "‖θ̂ − Σ λᵢ ∂qᵢ(θ̂)‖, 0 at a KKT point"),
@@ -135,7 +134,7 @@ def certificate(part: Part) -> list[tuple[str, str, str]]:
         ("feasibility", number(kkt.feasibility, 2), "0: every point is on its side"),
         (
             "multipliers",
-            f"{support} of {found.data.n}",
+            f"{support} of {limit.data.n}",
             f"points that hold the margin; {kkt.subdifferential}",
         ),
     ]
@@ -157,42 +156,43 @@ def certificate(part: Part) -> list[tuple[str, str, str]]:
 
 def path(part: Part) -> list[tuple[str, str]]:
     """How one network was followed."""
-    found = part.limit
-    way = found.path
-    kinds = Counter(event.what for event in way.events)
-    events = ", ".join(count(n, EVENTS.get(what, what)) for what, n in sorted(kinds.items()))
+    limit = part.limit
+    way = limit.path
+    events = ", ".join(count(n, EVENTS.get(what, what)) for what, n in limit.events.items())
     log_t = way.last.log_t / math.log(10)
     rows = [
-        ("outcome", f"{found.outcome}: {found.reason}"),
-        ("log₁₀ loss", f"{number(found.log10_loss, 6)} (sum over the points)"),
+        ("outcome", f"{limit.outcome}: {limit.reason}"),
+        ("log₁₀ loss", f"{number(limit.log10_loss, 6)} (sum over the points)"),
         ("log₁₀ time", number(log_t, 6) if math.isfinite(log_t) else "the flow does not move"),
         ("steps", f"{way.steps} ({way.rejected} rejected), {count(len(way.moments), 'moment')}"),
         ("events", events or "none"),
     ]
-    if way.last.state.both:
+    if limit.test_error is not None:
+        rows.append(("test set", of_the_test(limit)))
+    if limit.setting.train == "both":
         rows.append(("‖w‖² − a² kept to", number(way.drift, 2)))
-    return [*rows, ("seconds", number(found.seconds, 3))]
+    return [*rows, ("seconds", number(limit.seconds, 3))]
 
 
-def setting(found: Explanation) -> list[tuple[str, str]]:
+def setting(explanation: Explanation) -> list[tuple[str, str]]:
     """Network, loss, start and seed; what plays no part is left out."""
-    s = found.setting.to_dict()
+    s = explanation.setting.to_dict()
     names = ["model", "activation", "train", "width", "init", "loss", "rule"]
     if s["train"] == "first":
         names.insert(4, "output_weight")
     rows = [(name.replace("_", " "), str(s[name])) for name in names if s[name] is not None]
-    return [*rows, ("seed", str(found.seed))]
+    return [*rows, ("seed", str(explanation.seed))]
 
 
-def papers(found: Explanation) -> list[str]:
+def papers(explanation: Explanation) -> list[str]:
     """Keys of the papers whose theorems apply or just fail."""
-    many = [one for part in found.parts for one in part.verdicts] + list(found.verdicts)
+    many = [one for part in explanation.parts for one in part.verdicts] + list(explanation.verdicts)
     used = [one for one in many if one.applies is not False] + just_fail(tuple(many))
     return sorted({one.theorem.source.key for one in used})
 
 
-def bibtex(found: Explanation) -> tuple[list[str], list[str]]:
+def bibtex(explanation: Explanation) -> tuple[list[str], list[str]]:
     """Entries, and the keys of papers that have none."""
-    keys = papers(found)
+    keys = papers(explanation)
     known = bibliography.bibtex()
     return [known[key] for key in keys if key in known], [key for key in keys if key not in known]

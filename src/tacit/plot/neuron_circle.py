@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -10,28 +11,53 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from tacit.flow import Limit
+from tacit.flow import Limit, Limits
+from tacit.plot.axes import SMALL, own_axes
 from tacit.plot.plane import MINUS, PLUS
 
 MOST_DOTS = 400
 """Initial directions drawn."""
 MARKS = ("o", "D", "s", "^", "v", "h")
-"""Of predictions, in turn; hollow, so that a limit that keeps one is seen inside."""
+"""Shapes of predictions, in turn; hollow, so that a limit that keeps one is seen inside."""
 FLAT = 1e-3
 """Directions nearer to each other than this (rad) span no plane."""
 MOST_IDS = 3
-"""Theorems that a line of the legend names."""
+"""Theorems that an entry of the legend names."""
+LINE = 46
+"""Letters of its lines."""
 
 Directions = Sequence[tuple[int, np.ndarray]]
 """Signs of a, and unit vectors."""
 
 
-def neurons(ax: Axes, found: Limit, predicted: Sequence[tuple[str, Directions]]) -> None:
-    """On the unit circle in two dimensions, else projected onto the plane of the heaviest two."""
-    after, share, whose = _after(found)
+def neurons(
+    limit: Limit | Limits,
+    ax: Axes | None = None,
+    predicted: Sequence[tuple[str, Directions]] = (),
+) -> Axes:
+    """Draw the directions of neurons before training and in the limit.
+
+    They are on the unit circle in two dimensions, else projected onto the plane of the heaviest
+    two.
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+    predicted : sequence of (str, sequence of (int, array))
+        Names of theorems, with the signs and directions that they predict.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    limit, ax = limit.worst, own_axes(ax)
+    after, share, whose = _after(limit)
     order = np.argsort(share, kind="stable")
-    basis, names = _plane([after[k][1] for k in order[::-1]], found.data.X)
-    _before(ax, found, basis)
+    basis, names = _plane([after[k][1] for k in order[::-1]], limit.data.X)
+    _before(ax, limit, basis)
     for k in order:
         sign, u = after[k]
         x, z = basis @ u
@@ -43,7 +69,7 @@ def neurons(ax: Axes, found: Limit, predicted: Sequence[tuple[str, Directions]])
             x, z = basis @ u
             ax.plot([x], [z], **_mark(j, PLUS if sign > 0 else MINUS))
     ax.add_patch(Circle((0, 0), 1.0, fill=False, ec="0.75", lw=0.8, zorder=1))
-    flat = found.data.d <= 2
+    flat = limit.data.d <= 2
     ax.set(
         title=f"directions of neurons: before, {whose}{', predicted' if predicted else ''}"
         + ("" if flat else "\nunit vectors, projected onto a plane through 0"),
@@ -56,20 +82,21 @@ def neurons(ax: Axes, found: Limit, predicted: Sequence[tuple[str, Directions]])
     )
     ax.set_aspect("equal")
     _legend(ax, whose, predicted)
+    return ax
 
 
-def _after(found: Limit) -> tuple[list[tuple[int, np.ndarray]], np.ndarray, str]:
+def _after(limit: Limit) -> tuple[list[tuple[int, np.ndarray]], np.ndarray, str]:
     """Directions at the end, their shares in the function, and what end that is."""
-    if found.groups:
-        named = [(group.sign, group.direction) for group in found.groups]
-        weight = np.array([group.weight for group in found.groups])
+    if limit.groups:
+        named = [(group.sign, group.direction) for group in limit.groups]
+        weight = np.array([group.weight for group in limit.groups])
         return named, weight / max(float(weight.max()), 1e-300), "in the limit"
-    state = found.path.last.state
-    size = np.linalg.norm(state.W, axis=1)
-    weight = np.abs(state.a) * size
+    network = limit.last_network
+    weight = network.weights
     shown = np.argsort(weight)[-MOST_DOTS:]
     shown = shown[weight[shown] > 0]
-    named = [(1 if state.a[k] > 0 else -1, state.W[k] / size[k]) for k in shown]
+    unit = network.W[shown] / np.linalg.norm(network.W[shown], axis=1, keepdims=True)
+    named = [(1 if network.a[k] > 0 else -1, u) for k, u in zip(shown, unit, strict=True)]
     return named, weight[shown] / max(float(weight.max(initial=0.0)), 1e-300), "at the end"
 
 
@@ -90,12 +117,12 @@ def _plane(heaviest: list[np.ndarray], X: np.ndarray) -> tuple[np.ndarray, tuple
             rows.append(rest / length)
             names.append(name)
     second = names[1].replace("the heaviest", "the next heaviest")
-    return np.array(rows), (names[0], f"{second}, orthogonal part")
+    return np.array(rows), (names[0], f"{second},\northogonal part")
 
 
-def _before(ax: Axes, found: Limit, basis: np.ndarray) -> None:
-    """Unit vectors of the start."""
-    state = found.path.moments[0].state
+def _before(ax: Axes, limit: Limit, basis: np.ndarray) -> None:
+    """Draw the unit vectors of the start."""
+    state = limit.path.moments[0].state
     size = np.linalg.norm(state.W, axis=1)
     living = np.flatnonzero(size > 0)
     shown = living[:: max(len(living) // MOST_DOTS, 1)]
@@ -121,7 +148,7 @@ def _mark(j: int, colour: str) -> dict[str, Any]:
 def _legend(ax: Axes, whose: str, predicted: Sequence[tuple[str, Directions]]) -> None:
     for colour, name in ((PLUS, "a > 0"), (MINUS, "a < 0")):
         ax.plot([], [], "s", c=colour, ms=6, label=name)
-    ax.legend(loc="upper right", fontsize=8)
+    ax.legend(loc="upper right", fontsize=SMALL)
     lines = [
         Line2D([], [], marker="o", ls="", c="0.45", ms=4, alpha=0.6, label="before training"),
         Line2D([], [], marker="o", c="0.25", lw=2, ms=6, mec="white", label=whose),
@@ -130,8 +157,10 @@ def _legend(ax: Axes, whose: str, predicted: Sequence[tuple[str, Directions]]) -
         few = ids.split(", ")
         more = f" and {len(few) - MOST_IDS} more" if len(few) > MOST_IDS else ""
         style = {**_mark(j, "0.2"), "ms": 9}
-        label = "predicted by " + ", ".join(few[:MOST_IDS]) + more
+        label = "\n".join(wrap("predicted by " + ", ".join(few[:MOST_IDS]) + more, LINE))
         lines.append(Line2D([], [], label=label, **style))
-    shown = ax.figure.legend(handles=lines, loc="outside lower center", fontsize=8, frameon=False)
+    shown = ax.figure.legend(
+        handles=lines, loc="outside lower center", fontsize=SMALL, frameon=False
+    )
     for text in shown.get_texts():
         text.set_parse_math(False)

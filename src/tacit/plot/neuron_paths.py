@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from tacit.flow import Limit
-from tacit.plot.axes import say, widen
+from tacit.flow import Limit, Limits
+from tacit.plot.axes import SMALL, own_axes, say, widen
 from tacit.plot.plane import MINUS, PLUS, plane
 
 MOST_LINES = 300
@@ -23,27 +24,39 @@ SHORTEST = 1e-4
 CUTS = (-180, -90, -135, -45, -155)
 """Where the circle of directions may be cut open, the first that no neuron ends near."""
 NEAR = 15.0
-"""Degrees."""
+"""Degrees from a cut within which a neuron counts as near."""
 
 Height = Callable[[np.ndarray], np.ndarray]
 """Where the neurons of a moment are drawn."""
 
 
-def directions(ax: Axes, found: Limit, separation: int | None) -> None:
-    """One line per neuron: its angle in two dimensions, else how near it is to its limit."""
-    if found.data.d == 1:
+def neuron_paths(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
+    """Draw the direction of every neuron over time: its angle in two dimensions, else a cosine.
+
+    Parameters
+    ----------
+    limit : Limit or Limits
+        What `tacit.limit` returned; of several networks the worst is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when there is none.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    limit, ax = limit.worst, own_axes(ax)
+    if limit.data.d == 1:
         words = "in one dimension a direction is a sign,\nand no neuron changes it"
-        say(ax, "direction of every neuron over time", words)
-        return
-    moments = found.path.moments
+        return say(ax, "direction of every neuron over time", words)
+    moments = limit.path.moments
     a, last = moments[0].state.a, moments[-1].state
     share = np.abs(last.a) * np.linalg.norm(last.W, axis=1)
     share = share / max(float(share.max()), 1e-300)
     shown = np.argsort(share, kind="stable")[-MOST_LINES:]
-    height = _cosines(ax, found) if found.groups and found.data.d > 2 else _angles(ax, found)
+    height = _cosines(ax, limit) if limit.groups and limit.data.d > 2 else _angles(ax, limit)
     s = np.array([moment.s for moment in moments])
     lines = np.array([height(moment.state.W)[shown] for moment in moments])
-    if found.data.d == 2 or not found.groups:
+    if limit.data.d == 2 or not limit.groups:
         lines = _cut(lines)
     else:
         ax.set_ylim(max(-1.04, float(lines.min()) - 0.1), 1.04)
@@ -52,12 +65,13 @@ def directions(ax: Axes, found: Limit, separation: int | None) -> None:
         part = float(share[k])
         colour = PLUS if a[k] > 0 else MINUS
         ax.plot(s, line, c=colour, lw=0.6 + thick * part, alpha=0.3 + 0.6 * part)
-    _time(ax, s, separation)
+    _time(ax, s, limit.measures.separation)
     for colour, name in ((PLUS, "a > 0"), (MINUS, "a < 0")):
         ax.plot([], [], c=colour, label=name)
-    ax.legend(loc="best", fontsize=8, ncols=2)
+    ax.legend(loc="best", fontsize=SMALL, ncols=2)
     if len(shown) < len(a):
         ax.set_title(f"{ax.get_title()} (the {len(shown)} largest of {len(a)})")
+    return ax
 
 
 def _time(ax: Axes, s: np.ndarray, separation: int | None) -> None:
@@ -70,10 +84,10 @@ def _time(ax: Axes, s: np.ndarray, separation: int | None) -> None:
         ax.axvline(s[separation], c="0.3", lw=0.9, ls=":", label="every point has its label")
 
 
-def _angles(ax: Axes, found: Limit) -> Height:
-    """Degrees, in the plane of the data or of the two directions that most neurons end in."""
-    data, W = found.data, found.path.last.state.W
-    basis, names, _ = plane(data.X, {}, {"W": W})
+def _angles(ax: Axes, limit: Limit) -> Height:
+    """Angles in degrees, in the plane of the data or of the directions that neurons end in."""
+    data, W = limit.data, limit.path.last.state.W
+    basis = plane(replace(data, parameters={}), W).basis  # a bias is a coordinate like others here
     flat = data.d == 2
     where = "" if flat else "\nin the plane of their first two singular directions at the end"
     ax.set(
@@ -91,10 +105,10 @@ def _angles(ax: Axes, found: Limit) -> Height:
     def height(W: np.ndarray) -> np.ndarray:
         return cut + np.mod(degrees(W) - cut, 360.0)
 
-    for group in found.groups if flat else ():
+    for group in limit.groups if flat else ():
         (angle,) = height(group.direction[None])
         ax.axhline(angle, c="black", lw=0.9, ls=(0, (5, 4)), zorder=3)
-    if found.groups and flat:
+    if limit.groups and flat:
         ax.plot([], [], c="black", lw=0.9, ls=(0, (5, 4)), label="directions of the limit")
     return height
 
@@ -109,21 +123,21 @@ def _cut_at(ends: np.ndarray) -> int:
 
 
 def _cut(lines: np.ndarray) -> np.ndarray:
-    """Without the strokes across the whole panel of neurons that pass its edge."""
+    """The lines without the strokes across the panel where a neuron passes its edge."""
     lines = lines.copy()
     jumps = np.abs(np.diff(lines, axis=0)) > 180.0
     lines[1:][jumps] = np.nan
     return lines
 
 
-def _cosines(ax: Axes, found: Limit) -> Height:
-    """To the direction that a neuron ends in; if it dies out, to the nearest of its sign."""
-    U = np.array([group.direction for group in found.groups])
-    sign = np.array([group.sign for group in found.groups])
-    a = found.path.moments[0].state.a
+def _cosines(ax: Axes, limit: Limit) -> Height:
+    """Cosines to the direction where a neuron ends; if it dies out, to the nearest of its sign."""
+    U = np.array([group.direction for group in limit.groups])
+    sign = np.array([group.sign for group in limit.groups])
+    a = limit.path.moments[0].state.a
     allowed = np.sign(a)[:, None] == sign
     allowed |= ~allowed.any(axis=1, keepdims=True)
-    for g, group in enumerate(found.groups):
+    for g, group in enumerate(limit.groups):
         allowed[group.members] = np.arange(len(sign)) == g
     ax.set(
         title="how near every neuron is to the direction it ends in",
