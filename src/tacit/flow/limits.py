@@ -60,6 +60,12 @@ class Limit(Result):
 
     Only the outcome `converged` claims a limit; with any other `groups` is empty, and `network`,
     `kkt` and `certificate` are None.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.limit("xor", tacit.Setting(width=20)).network.width
+    20
     """
 
     setting: Setting
@@ -245,6 +251,12 @@ class Limits(Result):
     """Where the networks end that separate each class from the rest.
 
     Iterating gives the limits in the order of the classes.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> len(tacit.limit("orthogonal_classes:n=6,d=3", tacit.Setting(width=6)))
+    3
     """
 
     data: Dataset

@@ -46,6 +46,11 @@ class Reproduction(Result):
         What was made: the folder of each, and everything that its `claims.json` says.
     left_out : dict
         Figures that could not be made, by id, and why.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.reproduce("wang2022:fig1", quick=True).to_frame()  # doctest: +SKIP
     """
 
     figures: tuple[Made, ...]

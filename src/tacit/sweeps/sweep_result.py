@@ -39,6 +39,11 @@ class Sweep(Result):
         The file with the table.
     pictures : tuple of Path
         The phase diagrams, where they were asked for.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.sweep("grid.toml").to_frame()  # doctest: +SKIP
     """
 
     plan: Plan

@@ -29,7 +29,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(Result):
-    """What training gave: the networks of an ensemble, one entry of every array for each."""
+    """What training gave: the networks of an ensemble, one entry of every array for each.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.train("xor", tacit.Setting(width=4), epochs=5).epoch
+    5
+    """
 
     setting: Setting
     data: Dataset

@@ -1,0 +1,94 @@
+"""What `import tacit` gives: the verbs, the values, the result types and the pictures."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import tacit
+
+VERBS = [name for name in dir(tacit) if inspect.isfunction(getattr(tacit, name))]
+TYPES = [name for name in dir(tacit) if inspect.isclass(getattr(tacit, name))]
+ORDER = {
+    "certify": ("network", "data"),
+    "verify": ("proof",),
+    "sweep": ("plan", "out"),
+    "reproduce": ("names",),
+}
+"""The positional parameters of verbs that do not begin with data and the setting."""
+
+
+def test_dir_shows_exactly_the_public_names():
+    assert set(VERBS) == set(
+        "load check predict explain train limit optimum certify verify sweep reproduce".split()
+    )
+    assert set(TYPES) == set(
+        "Dataset Setting Network BadInput Geometry Predictions Explanation Run Limit Limits "
+        "Optimum Certificate Verification Sweep Reproduction".split()
+    )
+    assert set(dir(tacit)) == {*VERBS, *TYPES, "plot", "__version__"}
+    with pytest.raises(AttributeError, match="no attribute 'wall'"):
+        getattr(tacit, "wall")  # noqa: B009
+
+
+def test_import_is_instant():
+    code = "import sys, tacit; dir(tacit); print(len(set(sys.modules) & {'numpy', 'jax', 'rich'}))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "0"
+
+
+def test_no_module_takes_the_name_of_a_verb():
+    """Importing a module makes it an attribute of its package."""
+    packages = {one.name for one in pkgutil.iter_modules(tacit.__path__)}
+    assert not packages & {*VERBS, *TYPES}
+    code = (
+        "import inspect, pkgutil, tacit\n"
+        "from importlib import import_module\n"
+        "for one in pkgutil.walk_packages(tacit.__path__, 'tacit.'):\n"
+        "    if not one.name.endswith('__main__'): import_module(one.name)\n"
+        f"assert all(inspect.isfunction(getattr(tacit, verb)) for verb in {VERBS})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_data_comes_first_then_the_setting_then_keywords(verb):
+    parameters = inspect.signature(getattr(tacit, verb)).parameters.values()
+    places = [one.name for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
+    if verb in ORDER:
+        assert tuple(places) == ORDER[verb]
+    else:
+        assert tuple(places) in (("data",), ("data", "setting"), ("data", "y"))
+
+
+@pytest.mark.parametrize("name", [*VERBS, *TYPES])
+def test_public_names_are_documented(name):
+    """numpydoc: what goes in, what comes out, and an example that the doctests run."""
+    thing = getattr(tacit, name)
+    text = inspect.getdoc(thing) or ""
+    assert text.partition("\n")[0].endswith((".", "?"))
+    if name == "BadInput":
+        return
+    underlined = {
+        line
+        for line, below in zip(text.splitlines(), text.splitlines()[1:], strict=False)
+        if below and set(below) == {"-"}
+    }
+    wanted = {"Parameters", "Returns", "Examples"} if name in VERBS else {"Examples"}
+    assert wanted <= underlined
+
+
+@pytest.mark.parametrize("name", [name for name in TYPES if name not in ("BadInput", "Setting")])
+def test_results_share_their_methods(name):
+    thing = getattr(tacit, name)
+    assert callable(thing.to_dict)
+    if name != "Network":
+        assert issubclass(thing, import_module("tacit.values").Result)
+        for method in ("plot", "save", "_repr_html_"):
+            assert callable(getattr(thing, method))
