@@ -202,10 +202,10 @@ def explain(
 
     Examples
     --------
-    >>> explain("xor", Setting(width=20), only="lyu2021:thm3.1")
+    >>> explain("xor", Setting(width=20), only="lyu2021:thm3.1")  # doctest: +ELLIPSIS
     Explanation of xor: 4 points in 2 dimensions
-    Linearly separable: no; orthogonally separable: no, the worst pair fails by 1; symmetric.
-    ...
+    Linearly separable: no; orthogonally separable: no, the worst pair fails by 1.
+    Training converges: 20 neurons end in 4 directions. ...
     """
     started = perf_counter()
     tell = progress or (lambda stage, share: None)

@@ -80,7 +80,7 @@ def of_the_theorems(part: Part) -> str:
     """How many have which verdict."""
     numbers = counts(part.verdicts)
     words = [f"{n} {PLURALS.get(status, status)}" for status, n in numbers.items()]
-    return f"Of {len(part.verdicts)} theorems {', '.join(words)}."
+    return f"Of {count(len(part.verdicts), 'theorem')} {', '.join(words)}."
 
 
 def counts(verdicts: tuple[Verdict, ...]) -> dict[VerdictStatus, int]:
