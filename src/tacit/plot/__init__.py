@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".svg", ".pdf")
 _NOUNS = {
+    "certificate": ("proved", "margin_in_bounds"),
+    "claims": ("proved", "claims"),
     "distance": ("limits", "distance"),
     "explanation": ("explanations", "prediction_and_limit"),
     "geometry": ("verdict_bars", "slacks"),
@@ -48,6 +50,8 @@ _NOUNS = {
     "loss": ("limits", "loss"),
     "margins": ("limits", "margins"),
     "network": ("plane", "network_outputs"),
+    "optimum": ("proved", "best_network"),
+    "verification": ("proved", "proved_bounds"),
     "neurons": ("neuron_circle", "neurons"),
     "points": ("plane", "points"),
     "predictions": ("verdict_bars", "applicability"),
@@ -56,6 +60,10 @@ _NOUNS = {
 }
 """Noun → module and function; matplotlib is imported when one is used."""
 _RESULTS = {
+    "Certificate": "certificate",
+    "Optimum": "optimum",
+    "Reproduction": "claims",
+    "Verification": "verification",
     "Dataset": "points",
     "Explanation": "explanation",
     "Geometry": "geometry",
