@@ -49,8 +49,9 @@ class Reproduction(Result):
 
     Examples
     --------
-    >>> import tacit
-    >>> tacit.reproduce("wang2022:fig1", quick=True).to_frame()  # doctest: +SKIP
+    In a notebook::
+
+        tacit.reproduce("wang2022:fig1", quick=True).to_frame()
     """
 
     figures: tuple[Made, ...]

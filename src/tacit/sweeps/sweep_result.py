@@ -42,8 +42,9 @@ class Sweep(Result):
 
     Examples
     --------
-    >>> import tacit
-    >>> tacit.sweep("grid.toml").to_frame()  # doctest: +SKIP
+    In a notebook::
+
+        tacit.sweep("grid.toml").to_frame()
     """
 
     plan: Plan
