@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit import Dataset, Setting
+from tacit.models import ConvMaxPool
 from tacit.models.initialisations import initial_weights
 from tacit.training import orders as sgd_orders
 from tacit.training.backends import blocks
@@ -71,7 +72,7 @@ def prepare(
         weights = {part: array.copy() for part, array in begin.items()}
         W, a = at(weights["W"]), at(weights["a"])
         rate, whole = ctypes.c_double(setting.lr), ctypes.c_long(epochs)
-        if setting.model == "conv_max_pool":
+        if isinstance(setting.model, ConvMaxPool):
             kernels.conv_max_pool(*sizes, at(X), at(y), whole, rate, W, a)
             return weights
         batch = (setting.batch or 1) if sgd else n

@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 
 from benchmarks.works import Work
+from tacit.models import ConvMaxPool
 
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
@@ -15,7 +16,9 @@ torch.set_default_dtype(torch.float64)
 
 def loop(work: Work, seed: int, epochs: int) -> None:
     """Train network `seed` for so many epochs."""
-    (conv_max_pool if work.setting.model == "conv_max_pool" else two_layer)(work, seed, epochs)
+    (conv_max_pool if isinstance(work.setting.model, ConvMaxPool) else two_layer)(
+        work, seed, epochs
+    )
 
 
 def two_layer(work: Work, seed: int, epochs: int) -> None:

@@ -43,11 +43,11 @@ def data(rng) -> Dataset:
 def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
     """Ten examples in batches of four: the third one has two, and its own mean."""
     setting, seed = replace(SETTING, **changes), 7
-    model = parse_model(setting.model, 0.3, setting.train)
+    model = setting.model
     start = initial_weights(model, 3, 4, setting.init, seed)
     batch = setting.batch or {"gd": None, "sgd": 1, "adam": None}[setting.rule]
     path = numpy_path(
-        start["W"], start["a"], data, 12, setting.lr, 0.3, setting.loss, setting.rule, batch, seed,
+        start["W"], start["a"], data, 12, setting.lr, 0.3, str(setting.loss), setting.rule, batch, seed,
         setting.train == "first",
     )  # fmt: skip
     for epochs in (1, 12):
@@ -286,9 +286,9 @@ def test_one_setting_is_compiled_once(data, monkeypatch) -> None:
         ({"step": "scald"}, "did you mean 'scaled'"),
         ({"step": "scaled", "rule": "adam"}, "goes with `rule='gd'`"),
         ({"batch": 3}, "`rule='gd'` uses all 10 examples"),
-        ({"batch": 0, "rule": "sgd"}, "between 1 and the number of examples, 10"),
+        ({"batch": 0, "rule": "sgd"}, "batch=0"),
         ({"batch": 11, "rule": "adam"}, "between 1 and the number of examples, 10"),
-        ({"train": "last"}, "must be 'both' or 'first'"),
+        ({"train": "last"}, "unknown train 'last'; there are: both, first"),
         ({"loss": "logistik"}, "did you mean 'logistic'"),
         ({"model": "two_layers"}, "did you mean 'two_layer'"),
         ({"stop": ("never",)}, "unknown stop rule"),
