@@ -47,8 +47,8 @@ def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
     start = initial_weights(model, 3, 4, setting.init, seed)
     batch = setting.batch or {"gd": None, "sgd": 1, "adam": None}[setting.rule]
     path = numpy_path(
-        start["W"], start["a"], data, 12, setting.lr, 0.3, str(setting.loss), setting.rule, batch, seed,
-        setting.train == "first",
+        start["W"], start["a"], data, 12, setting.lr, 0.3, str(setting.loss), setting.rule, batch,
+        seed, setting.train == "first",
     )  # fmt: skip
     for epochs in (1, 12):
         run = train(data, setting, epochs=epochs, seeds=(seed,))
