@@ -18,10 +18,10 @@ TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
 
 def test_the_examples():
     (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-    rooms = {"np": np, "Dataset": Dataset, "generator": generator, "require": require}
-    rooms |= {"halves": halves, "predicate": predicate, "View": View, "Finding": Finding}
-    rooms |= {"measure": measure, "Snapshot": Snapshot}
-    exec(code, rooms)
+    names = {"np": np, "Dataset": Dataset, "generator": generator, "require": require}
+    names |= {"halves": halves, "predicate": predicate, "View": View, "Finding": Finding}
+    names |= {"measure": measure, "Snapshot": Snapshot}
+    exec(code, names)
     try:
         data = GENERATORS["rings"](n=20, d=3)
         found = check(data, properties="unit_norms").properties["unit_norms"]

@@ -1,4 +1,4 @@
-"""The command line: it parses, calls the rooms, and prints. No mathematics here.
+"""The command line: it parses, calls the library, and prints. No mathematics here.
 
 Exit codes: 0 success, 1 a check that was asked for fails, 2 bad input, 130 interrupted, 70 a
 mistake of ours.
