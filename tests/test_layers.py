@@ -31,7 +31,7 @@ LAYERS = [
     ("values",),
     ("models",),
     ("files",),
-    ("values/errors", "values/text", "values/jsonable", "_jax"),
+    ("messages", "_jax"),
 ]
 HEIGHT = {pattern: -i for i, layer in enumerate(LAYERS) for pattern in layer}
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.messages import number_text
 from tacit.models import Leaky, ReLU, TwoLayer
 from tacit.models.initialisations import Balanced, Gaussian, He
 from tacit.models.losses import Hinge, Logistic
 from tacit.values import BadInput, Setting
 from tacit.values.setting import PLAIN_TYPES
-from tacit.values.text import number_text
 
 texts = st.fixed_dictionaries(
     {

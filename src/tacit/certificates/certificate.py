@@ -14,12 +14,12 @@ from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_two_layer import two_layer_kkt
 from tacit.certificates.optima import Progress, reciprocal
 from tacit.data import takes_data
+from tacit.messages import printable
 from tacit.numerics.convex_program import bracket, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
 from tacit.numerics.neurons import Neurons
 from tacit.values import BadInput, Dataset, Interval, Network, Result, Status
 from tacit.values.jsonable import plain
-from tacit.values.text import printable
 
 SMALLEST_TOLERANCE = 1e-12
 """The margin of the weights is computed without a bound of its rounding error, which is smaller."""

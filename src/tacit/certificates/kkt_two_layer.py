@@ -25,9 +25,9 @@ from tacit.certificates.kkt import (
     scaled,
     without_rounding,
 )
+from tacit.messages import count, near_miss
 from tacit.numerics.boxed_nnls import Combination, nnls_over_rays
 from tacit.values import BadInput
-from tacit.values.text import count, near_miss
 
 NEGLIGIBLE = 1e-12
 """What moves a sum of length 1 by less than this has no weight in it."""

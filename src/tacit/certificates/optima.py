@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from tacit.data import takes_data
+from tacit.messages import count, printable
 from tacit.models import model_text
 from tacit.numerics.convex_program import TOLERANCE, OptimumStatus, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
 from tacit.proofs import Verification
 from tacit.values import BadInput, Dataset, Interval, Network, Result, Setting
 from tacit.values.jsonable import plain
-from tacit.values.text import count, printable
 
 Progress = Callable[[float, float], None]
 """Called with the lower and upper bound of the objective after every round."""

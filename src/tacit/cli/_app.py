@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from cyclopts import App, Parameter, convert
 
 from tacit import __version__
+from tacit.messages import count, printable
 from tacit.values import BadInput, Dataset, Setting
-from tacit.values.text import count, printable
 
 F = TypeVar("F", bound=Callable[..., int])
 

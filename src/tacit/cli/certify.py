@@ -146,7 +146,7 @@ def _print_certificates(data: Dataset, certificates: list[Certificate]) -> None:
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
-    from tacit.values.text import printable
+    from tacit.messages import printable
 
     screen = console()
     screen.print(title(data))

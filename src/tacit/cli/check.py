@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.cli._app import DEFAULT, DataOptions, Unused, as_options, command, print_json
-from tacit.values.text import printable
+from tacit.messages import printable
 
 if TYPE_CHECKING:
     from tacit.geometry import Geometry

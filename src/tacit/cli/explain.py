@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tacit.cli._app import DataOptions, NetworkOptions, command, print_json, warn
-from tacit.values.text import printable
+from tacit.messages import printable
 
 if TYPE_CHECKING:
     from tacit.explanation import Explanation

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
+from tacit.messages import count, printable
 from tacit.values import BadInput
-from tacit.values.text import count, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tacit.cli._app import DataOptions, app, need_seconds, print_json
+from tacit.messages import count
 from tacit.values import BadInput, Setting
-from tacit.values.text import count
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from tacit.cli._app import DataOptions, NetworkOptions, command, print_json
-from tacit.values.text import printable
+from tacit.messages import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

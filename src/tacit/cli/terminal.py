@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tacit.values.text import count, printable
+from tacit.messages import count, printable
 
 if TYPE_CHECKING:
     from tacit.values import Dataset

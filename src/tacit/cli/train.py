@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from cyclopts import Parameter
 
 from tacit.cli._app import DEFAULT, DataOptions, command, print_json, warn
+from tacit.messages import printable
 from tacit.values import BadInput, Setting
-from tacit.values.text import printable
 
 if TYPE_CHECKING:
     from tacit.training import Run

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tacit.messages import near_miss
 from tacit.values import BadInput, Dataset
-from tacit.values.text import near_miss
 
 MOST_ENTRIES = 100_000_000
 """A generated X may hold this many numbers (0.8 GB); more is refused before it is allocated."""

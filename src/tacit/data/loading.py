@@ -17,8 +17,8 @@ from tacit.data.files import ENDINGS, read_file, stem
 from tacit.data.generators import GENERATORS, generate
 from tacit.data.labels import BINARY, Labelling, choose
 from tacit.data.table import Table, checked_table, frame_table
+from tacit.messages import near_miss
 from tacit.values import BadInput, Dataset, Setting
-from tacit.values.text import near_miss
 
 T = TypeVar("T")
 UNNAMED = "data"

@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.data import takes_data
 from tacit.flow import initial_network
+from tacit.messages import count, near_miss, printable
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.theorems import (
     Case,
@@ -24,7 +25,6 @@ from tacit.theorems import (
 from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.jsonable import plain
 from tacit.values.optional import optional_import
-from tacit.values.text import count, near_miss, printable
 
 MOST_NAMED = 4
 """Theorems that a short text names."""

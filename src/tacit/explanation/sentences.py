@@ -7,9 +7,9 @@ import numpy as np
 from tacit.explanation.explanation import Explanation, Part
 from tacit.flow import Limit
 from tacit.geometry import Geometry, predicates
+from tacit.messages import count
 from tacit.theorems import Verdict, VerdictStatus
 from tacit.values import Check
-from tacit.values.text import count
 
 PLURALS = {
     VerdictStatus.AGREES: "agree",

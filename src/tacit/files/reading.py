@@ -20,7 +20,7 @@ from typing import IO
 
 import numpy as np
 
-from tacit.values.errors import BadInput
+from tacit.messages import BadInput
 
 MOST_BYTES = 4 << 30
 """Arrays read from one file may take this much memory in all."""

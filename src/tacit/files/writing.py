@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.values.errors import BadInput
+from tacit.messages import BadInput
 
 MARKS = ("run.json", "limit.json", "result.json", "claims.json")
 """A folder of ours holds one of these, which says what kind it is."""

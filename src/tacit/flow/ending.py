@@ -18,11 +18,11 @@ from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.steps import seen_by
 from tacit.flow.tolerances import PATH
+from tacit.messages import count
 from tacit.models import model_text
 from tacit.models.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Network, Setting
 from tacit.values.setting import Layers
-from tacit.values.text import count
 
 LN10 = math.log(10)
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)

@@ -19,12 +19,12 @@ import tacit
 from tacit.files import npz_bytes, write_folder
 from tacit.flow.ending import MOST_SEED
 from tacit.flow.limits import Limit, Limits, Outcome, layers_text
+from tacit.messages import printable
 from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, read_setting, require
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.jsonable import plain
-from tacit.values.text import printable
 
 FORMAT = 1
 NAME = "limit.json"

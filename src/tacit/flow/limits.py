@@ -20,9 +20,9 @@ from tacit.flow.embedding import embedding
 from tacit.flow.exponential_tail import tail_of
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.path_measures import Measures, along
+from tacit.messages import count, printable
 from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
 from tacit.values.jsonable import plain
-from tacit.values.text import count, printable
 
 if TYPE_CHECKING:
     from tacit.flow.limit_folder import SavedLimits

@@ -11,11 +11,11 @@ import numpy as np
 from tacit.data import takes_data
 from tacit.geometry.facts import facts, remarks
 from tacit.geometry.predicate import View, predicates
+from tacit.messages import near_miss, printable
 from tacit.models import Activation, parse_activation
 from tacit.values import BadInput, Check, Dataset, Interval, Result
 from tacit.values.jsonable import plain
 from tacit.values.optional import optional_import
-from tacit.values.text import near_miss, printable
 
 MOST_NAMED = 4
 """Properties that a short text names."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate
+from tacit.messages import count
 from tacit.numerics.class_margin import class_margin
 from tacit.numerics.margin_solutions import SUPPORT_TOLERANCE
 from tacit.numerics.max_margin import MaxMargin, max_margin
 from tacit.numerics.nearest_miss import nearest_miss
-from tacit.values.text import count
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Literal
 
+from tacit.messages import BadInput, near_miss
 from tacit.models.activation import Activation, Leaky, ReLU, parse_activation, phi, phi_prime
 from tacit.models.conv_max_pool import ConvMaxPool
 from tacit.models.image_cnn import ImageCNN, SixConv
 from tacit.models.model import Model, Params, Shape, output_signs
 from tacit.models.residual import Residual
 from tacit.models.two_layer import TwoLayer
-from tacit.values.errors import BadInput
-from tacit.values.text import near_miss
 
 __all__ = [
     "Activation",

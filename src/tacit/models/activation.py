@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit._jax import jax, jnp
-from tacit.values.errors import BadInput
-from tacit.values.text import near_miss, number_text
+from tacit.messages import BadInput, near_miss, number_text
 
 
 @dataclass(frozen=True)

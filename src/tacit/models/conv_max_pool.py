@@ -7,9 +7,9 @@ import operator
 from dataclasses import dataclass
 
 from tacit._jax import jax, jnp
+from tacit.messages import BadInput
 from tacit.models.activation import check_alpha, phi, phi_prime
 from tacit.models.model import Params, Shape, T, output_signs
-from tacit.values.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.files import read_npz
+from tacit.messages import BadInput, near_miss, number_text
 from tacit.models.conv_max_pool import ConvMaxPool
 from tacit.models.model import Model, Shape, output_signs
 from tacit.models.two_layer import TwoLayer
-from tacit.values.errors import BadInput
-from tacit.values.text import near_miss, number_text
 
 Weights = dict[str, np.ndarray]
 Shapes = dict[str, Shape]

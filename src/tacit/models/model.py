@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from tacit._jax import jax, jnp
-from tacit.values.errors import BadInput
+from tacit.messages import BadInput
 
 Params: TypeAlias = "dict[str, jax.Array]"
 """Name → array. Names that begin with `b` are biases."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit._jax import jax
+from tacit.messages import BadInput
 from tacit.models.activation import check_alpha, phi
 from tacit.models.model import Params, Shape, T, gradient_by_autodiff
-from tacit.values.errors import BadInput
 
 MOST_LAYERS = 100
 

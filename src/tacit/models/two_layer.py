@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit._jax import jax, jnp
+from tacit.messages import BadInput, near_miss
 from tacit.models.activation import check_alpha, phi, phi_prime
 from tacit.models.model import Params, Shape, T
-from tacit.values.errors import BadInput
-from tacit.values.text import near_miss
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
+from tacit.messages import printable
 from tacit.models import model_text
 from tacit.models.initialisations import Embedding, FromFile, initial_weights
 from tacit.plot.axes import own_axes
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
 from tacit.training.runs import Run
 from tacit.values import Dataset
-from tacit.values.text import printable
 
 
 def fill(figure: Figure, run: Run) -> None:

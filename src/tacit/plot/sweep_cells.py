@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.numerics.confidence import mean_interval, share_interval
 from tacit.plot.sweep_columns import Axis, Choice, Rows, key_of, said
-from tacit.values.text import count
 
 Kind = Literal["mean", "geometric", "share", "word"]
 """A geometric mean is that of positive numbers of very different size."""

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.messages import near_miss, printable
 from tacit.values import BadInput
-from tacit.values.text import near_miss, printable
 
 Rows = Sequence[Mapping[str, Any]]
 

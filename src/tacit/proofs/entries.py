@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.values.text import printable
+from tacit.messages import printable
 
 MOST_BITS = 100_000
 """The common denominator of the fractions in one list may be this long."""

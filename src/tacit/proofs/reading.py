@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.messages import printable
 from tacit.proofs.entries import (
     Rejected,
     fractions,
@@ -27,7 +28,6 @@ from tacit.proofs.entries import (
     short,
 )
 from tacit.values import BadInput
-from tacit.values.text import printable
 
 FORMAT = "tacit proof 1"
 MOST_BYTES = 256 << 20

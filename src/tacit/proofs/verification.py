@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from tacit.files import open_regular
+from tacit.messages import count, printable
 from tacit.proofs.bracket import combined, prove
 from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, float_above, float_below
 from tacit.proofs.reading import MOST_BYTES, Proof, check_first_line, parse
 from tacit.values import Dataset, Interval, Result
 from tacit.values.jsonable import plain
-from tacit.values.text import count, printable
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tacit.messages import near_miss
 from tacit.values import BadInput
-from tacit.values.text import near_miss
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from tacit.messages import near_miss, printable
 from tacit.reproduction.artefact import Artefact
 from tacit.values import BadInput, discovery
-from tacit.values.text import near_miss, printable
 
 
 class Listed(NamedTuple):

@@ -9,12 +9,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tacit.messages import count
 from tacit.reproduction.captions import compared, number
 from tacit.reproduction.listing import choose
 from tacit.reproduction.making import Made, make
 from tacit.values import BadInput
 from tacit.values.result import Result
-from tacit.values.text import count
 
 OUT = Path("figures")
 """The folder that gets a folder for each figure, where none is named."""

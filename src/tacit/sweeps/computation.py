@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from tacit.messages import printable
 from tacit.sweeps.columns import trains
 from tacit.sweeps.data_calls import load_call, need_two_classes
 from tacit.sweeps.plan_values import as_keys
 from tacit.sweeps.planned_run import DataCall, Pack, PlannedRun, RunResult, Sets
 from tacit.sweeps.recording import of_certificate, of_limit, of_measures
 from tacit.values import BadInput, Dataset
-from tacit.values.text import printable
 
 Weights = dict[str, np.ndarray]
 MOST_HELD = 2**26

@@ -11,10 +11,10 @@ from typing import Any
 
 from tacit.data import GENERATORS, load
 from tacit.files import open_regular
+from tacit.messages import near_miss
 from tacit.sweeps.plan_values import Kind, known, shown
 from tacit.sweeps.planned_run import DataCall
 from tacit.values import BadInput, Dataset
-from tacit.values.text import near_miss
 
 OPTIONS = {"labels": Kind(str), "bias": Kind(float), "test": Kind(str)}
 """Those of `tacit train`. Where a generator has a parameter of that name, it is the parameter; a

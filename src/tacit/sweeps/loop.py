@@ -6,12 +6,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tacit.messages import printable
 from tacit.sweeps.packs import packs
 from tacit.sweeps.plan import Plan
 from tacit.sweeps.planned_run import Pack, PlannedRun, RunResult
 from tacit.sweeps.store import Store
 from tacit.sweeps.workers import Crashed, Workers
-from tacit.values.text import printable
 
 Progress = Callable[[int, int, str], None]
 """Is told how many runs are there, of how many, and a few words."""

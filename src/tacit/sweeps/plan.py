@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.files import open_regular
+from tacit.messages import near_miss
 from tacit.sweeps import data_calls as calls
 from tacit.sweeps import settings
 from tacit.sweeps.columns import LISTS, OTHERS, STATE, result_columns
@@ -23,7 +24,6 @@ from tacit.sweeps.plan_values import MOST_RUNS, Kind, known, one, several, table
 from tacit.sweeps.planned_run import PlannedRun, Sets
 from tacit.sweeps.run_builder import OWN, Builder
 from tacit.values import BadInput
-from tacit.values.text import near_miss
 
 MOST_BYTES = 1 << 20
 KEYS = ("record", "epochs", "seed", "seconds", "data", "setting", "list", "plot", "slurm")

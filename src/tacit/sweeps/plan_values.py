@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.messages import near_miss
 from tacit.values import BadInput
-from tacit.values.text import near_miss
 
 MOST_RUNS = 1_000_000
 MOST_WHOLE = 2**63 - 1

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import tacit
 from tacit.files import check_writable, open_regular, write_file, write_folder
+from tacit.messages import count
 from tacit.sweeps.index import Index, Row
 from tacit.sweeps.planned_run import FORMAT, PlannedRun, RunResult
 from tacit.sweeps.run_folder import MOST_BYTES, files, read
 from tacit.values import BadInput
-from tacit.values.text import count
 
 MARK, TABLE = "sweep.json", "table.csv"
 OLD = 3600.0

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.messages import printable
 from tacit.sweeps.plan import Plan
 from tacit.sweeps.table import Rows, columns
 from tacit.values import Result
 from tacit.values.optional import optional_import
-from tacit.values.text import printable
 
 SHOWN = 8
 """Columns whose range is shown in a notebook."""

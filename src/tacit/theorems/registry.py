@@ -12,10 +12,10 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import get_args
 
+from tacit.messages import near_miss, printable
 from tacit.theorems.statement import Needs, Source, Theorem
 from tacit.values import BadInput
 from tacit.values.discovery import paper_parts
-from tacit.values.text import near_miss, printable
 
 GROUP = "tacit.theorems"
 ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")

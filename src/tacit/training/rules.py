@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import optax
 
 from tacit._jax import jax, jnp
+from tacit.messages import near_miss
 from tacit.models import Model, Params
 from tacit.models.losses import Loss, Softmax, softmax_cross_entropy
 from tacit.training import stopping as stops
 from tacit.training.stopping import Stop, stop_of
 from tacit.values import BadInput, Setting
-from tacit.values.text import near_miss
 
 RULES = ("gd", "sgd", "adam")
 

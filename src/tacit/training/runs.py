@@ -17,12 +17,12 @@ import numpy as np
 import tacit
 from tacit._jax import jnp
 from tacit.files import npz_bytes, write_folder
+from tacit.messages import count, printable
 from tacit.models import model_text
 from tacit.training.rules import parse_descent
 from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.jsonable import plain
 from tacit.values.optional import optional_import
-from tacit.values.text import count, printable
 
 FORMAT = 1
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.values.errors import BadInput
+from tacit.files import npz_bytes, write_file
+from tacit.messages import BadInput, count, printable
 from tacit.values.jsonable import plain
 from tacit.values.result import Result
-from tacit.values.text import count, printable
 
 MOST_LETTERS = 80
 """Letters of a list of classes or columns that a person sees."""
@@ -161,8 +161,6 @@ class Dataset(Result):
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write a .npz file with X and y that `tacit.load` reads; labels are as they were given."""
-        from tacit.files import npz_bytes, write_file
-
         named = self.classes or "labels" in self.parameters
         y = np.array([self.names[label] for label in self.y.tolist()]) if named else self.y
         write_file(Path(path), npz_bytes({"X": self.X, "y": y}), force)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.values.errors import BadInput
-from tacit.values.text import count
+from tacit.files import read_npz, write_file
+from tacit.messages import BadInput, count, near_miss
 
 SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
@@ -184,8 +184,6 @@ class Network:
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write a .npz file with the arrays W, a and alpha; an older one only with `force`."""
-        from tacit.files import write_file
-
         whole = io.BytesIO()
         np.savez(whole, W=self.W, a=self.a, alpha=np.array(self.alpha))
         write_file(Path(path), whole.getvalue(), force)
@@ -202,9 +200,6 @@ class Network:
         alpha : float, optional
             The slope of the activation, where the file does not say it (default 0, ReLU).
         """
-        from tacit.files import read_npz
-        from tacit.values.text import near_miss
-
         arrays = read_npz(Path(path), most_bytes=MOST_BYTES)
         for name in ("W", "a"):
             if name not in arrays:

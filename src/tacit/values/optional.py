@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from tacit.values.errors import BadInput
+from tacit.messages import BadInput
 
 
 def optional_import(name: str, what: str) -> Any:

@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tacit.files import write_file
+
 
 class Result:
     """What a verb returns.
@@ -41,8 +43,6 @@ class Result:
         force : bool, default False
             Replace a file that is there.
         """
-        from tacit.files import write_file
-
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         write_file(Path(path), text.encode(), force)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
+from tacit.messages import BadInput, near_miss
 from tacit.models import (
     Activation,
     ConvMaxPool,
@@ -23,9 +24,7 @@ from tacit.models.initialisations import (
     parse_initialisation,
 )
 from tacit.models.losses import Loss, Softmax, parse_loss
-from tacit.values.errors import BadInput
 from tacit.values.stop_rules import StopRule, parse_stop_rule
-from tacit.values.text import near_miss
 
 Layers = Literal["both", "first"]
 Rule = Literal["gd", "sgd", "adam", "flow"]

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.values.errors import BadInput
-from tacit.values.text import near_miss, number_text
+from tacit.messages import BadInput, near_miss, number_text
 
 FORMS = {
     "loss": "loss:X",

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tacit.cli.terminal import console, plain_table
-from tacit.values.text import printable
+from tacit.messages import printable
 
 if TYPE_CHECKING:
     from tacit.sweeps.sweep_result import Sweep

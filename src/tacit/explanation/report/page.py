@@ -13,9 +13,9 @@ from tacit.explanation import Explanation
 from tacit.explanation.report import rows
 from tacit.explanation.report.command import UNNAMED, command, source, versions
 from tacit.explanation.report.phrases import alt, answer, names_directions, number, short
+from tacit.messages import count, printable
 from tacit.plot import explanation_pictures
 from tacit.theorems import VerdictStatus
-from tacit.values.text import count, printable
 
 CAPTIONS = {
     "boundary": "Colour is the output; it changes sign along the line.",

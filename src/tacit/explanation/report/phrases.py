@@ -9,8 +9,8 @@ import numpy as np
 
 from tacit.explanation import Explanation, Part
 from tacit.explanation.sentences import KEPT, just_fail, of_the_data, of_the_run, telling
+from tacit.messages import count, printable
 from tacit.theorems import Verdict, VerdictStatus
-from tacit.values.text import count, printable
 
 TINY = 1e-4
 """Numbers below this are shown by size only."""

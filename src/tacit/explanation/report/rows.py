@@ -11,9 +11,9 @@ from tacit.explanation import Explanation, Part
 from tacit.explanation.report.command import command
 from tacit.explanation.report.phrases import nearest, number, place, short
 from tacit.explanation.sentences import counts, just_fail, of_the_test
+from tacit.messages import count
 from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
-from tacit.values.text import count
 
 MOST_COORDINATES = 6
 MOST_GROUPS = 20

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from tacit.files import open_regular
+from tacit.messages import printable
 from tacit.values import BadInput
-from tacit.values.text import printable
 
 RIGHT = "tcp://HOST:PORT, tls://HOST:PORT or slurm"
 MOST_BYTES = 1 << 20

@@ -13,12 +13,12 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tacit.messages import count, printable
 from tacit.sweeps.cluster import remote
 from tacit.sweeps.cluster.address import Place, Tls, scheduler
 from tacit.sweeps.planned_run import DataCall, Pack, RunResult, Sets
 from tacit.sweeps.workers import Crashed
 from tacit.values import BadInput
-from tacit.values.text import count, printable
 
 CONNECT = 8.0
 """Seconds in which a scheduler has to answer."""

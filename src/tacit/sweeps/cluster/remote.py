@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import tacit
+from tacit.messages import printable
 from tacit.sweeps.planned_run import DataCall, Pack, RunResult
 from tacit.values import BadInput, Dataset
-from tacit.values.text import printable
 
 SENT = ("python", "tacit", "dask", "distributed", "numpy")
 """Must agree wherever tasks pass through."""

@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tacit.messages import count, near_miss, printable
 from tacit.sweeps.cluster.address import client
 from tacit.values import BadInput
-from tacit.values.text import count, near_miss, printable
 
 GRACE = 30.0
 """Seconds after which jobs without workers are taken to have ended."""

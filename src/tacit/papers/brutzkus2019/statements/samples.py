@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import final
 
 from tacit.data.xor import uniform_diversity
+from tacit.messages import count
 from tacit.papers.brutzkus2019.statements.cases import xord_case
 from tacit.papers.brutzkus2019.statements.expressive import labels_of_f
 from tacit.papers.brutzkus2019.statements.hypotheses import NEGLIGIBLE, conv_network
@@ -17,7 +18,6 @@ from tacit.papers.brutzkus2019.statements.small import MISSED
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check
-from tacit.values.text import count
 
 BIG_FAILS = NEGLIGIBLE + 16 * math.exp(-8)
 """c + 16e⁻⁸ of Theorem 6.3."""

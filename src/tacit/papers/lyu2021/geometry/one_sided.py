@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate
+from tacit.messages import count
 from tacit.numerics.convex_program import convex_optimum
 from tacit.papers.lyu2021.geometry.assumptions import largest_norm
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
-from tacit.values.text import count
 
 MOST_SECONDS = 2.0
 """Seconds for each of the two assumptions, unless it was asked for by name."""

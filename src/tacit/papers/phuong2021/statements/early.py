@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.numerics.extremal_directions import extremal_directions, lemma_2
 from tacit.papers.phuong2021.statements.examples import (
     FLOW,
@@ -34,7 +35,6 @@ from tacit.theorems.hypotheses import (
     undecided,
 )
 from tacit.values import Check, Dataset, Network
-from tacit.values.text import count
 
 HALF = 0.5
 """−y ℓ'(0) of the logistic loss."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.papers.phuong2021.statements.examples import FLOW, cones
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, relu, two_classes
 from tacit.values import Check
-from tacit.values.text import count
 
 PROBES = 30
 """Directions w, each with a v; every other w is on an activation hyperplane."""

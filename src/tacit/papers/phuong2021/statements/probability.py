@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.messages import count
 from tacit.models.initialisations import Balanced, BalancedGaussian
 from tacit.numerics.confidence import share_interval
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped
@@ -14,7 +15,6 @@ from tacit.papers.phuong2021.statements.thm1 import UNTOLD
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import balanced, logistic, small_start, yes_or_no
 from tacit.values import Check
-from tacit.values.text import count
 
 
 class Probability(Theorem):

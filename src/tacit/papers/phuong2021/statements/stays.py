@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.numerics.extremal_directions import lemma_2
 from tacit.papers.phuong2021.statements.examples import (
     FLOW,
@@ -22,7 +23,6 @@ from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines, s
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import balanced, logistic
 from tacit.values import Check, Dataset, Network
-from tacit.values.text import count
 
 
 def setting_of_the_proofs(case: Case) -> tuple[Check, ...]:

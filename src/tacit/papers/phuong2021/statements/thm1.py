@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.papers.phuong2021.statements.errata import LOSS, ORTHANTS, SPAN
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
 from tacit.papers.phuong2021.statements.hypotheses import (
@@ -27,7 +28,6 @@ from tacit.theorems.hypotheses import (
     yes_or_no,
 )
 from tacit.values import Check, Network
-from tacit.values.text import count
 
 UNTOLD = ("undecided", "branched")
 """Outcomes of runs that say nothing about a limit."""

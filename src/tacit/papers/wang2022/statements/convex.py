@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tacit.data import load
+from tacit.messages import count
 from tacit.numerics.arrangements import TooManyCells, cells, cover
 from tacit.numerics.restricted import Groups, restricted_program
 from tacit.papers.wang2022.statements.hypotheses import network_checks
@@ -17,7 +18,6 @@ from tacit.papers.wang2022.statements.widest_margin import network_fits, optimum
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, two_classes, yes_or_no
 from tacit.values import Check, Dataset, Network, Setting
-from tacit.values.text import count
 
 MOST_CELLS = 200
 """Cells up to which (14) is written out."""
