@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from helpers import refused, spoil
-from tacit.files import read_npz
+from tacit.files import read_npz, write_folder
 from tacit.sweeps import index
 from tacit.sweeps.planned_run import DataCall, PlannedRun, RunResult
 from tacit.sweeps.store import OLD, Store
@@ -212,9 +212,10 @@ def change(folder: Path, **values: object) -> None:
         *(lambda p, k=k: spoil(p / "run.json", k, "cut") for k in range(3)),
     ],
 )
-def test_a_broken_run_folder_is_said_and_replaced(filled: Path, harm) -> None:
+def test_a_broken_run_folder_is_said_and_another_written_beside_it(filled: Path, harm) -> None:
     target = filled / "runs" / KEYS[0]
     harm(target)
+    damaged = os.lstat(target)
     outside = filled.parent / "out"
     for _ in range(2):
         results, said = found(filled)
@@ -225,7 +226,14 @@ def test_a_broken_run_folder_is_said_and_replaced(filled: Path, harm) -> None:
     assert keep(store, RUNS[0], result(0)).values == {**VALUES, "epoch": 0}
     results, said = found(filled)
     assert same(results) and not said
-    assert not target.is_symlink() and (not outside.exists() or os.listdir(outside) == ["run.json"])
+    assert os.lstat(target) == damaged  # whatever it is, it is not ours to move
+    assert (
+        results[KEYS[0]].folder == f"{KEYS[0]}-2"
+        and not target.with_name(f"{KEYS[0]}-2").is_symlink()
+    )
+    assert not outside.exists() or os.listdir(outside) == ["run.json"]
+    target.with_name(f"{KEYS[0]}-2").joinpath("run.json").unlink()
+    assert keep(Store(filled), RUNS[0], result(0)).folder == f"{KEYS[0]}-3"
 
 
 @pytest.mark.parametrize("how", ["flip", "insert", "remove"])
@@ -253,7 +261,36 @@ def test_a_failed_run_gives_way_to_a_good_one_and_never_the_other_way(tmp_path: 
     assert keep(store, RUNS[0], result()).values["epoch"] == 0
     assert not keep(store, RUNS[0], RunResult({}, reason="third")).failed
     assert not found(tmp_path / "s")[0][KEYS[0]].failed
-    assert os.listdir(store.runs) == [KEYS[0]]
+    names = [KEYS[0], f"{KEYS[0]}-failed", f"{KEYS[0]}-failed-2"]
+    assert sorted(os.listdir(store.runs)) == names
+    assert found(tmp_path / "s")[0][KEYS[0]].folder == KEYS[0]
+
+
+@pytest.mark.parametrize("other", [result(7), RunResult({}, reason="no")])
+@pytest.mark.parametrize("moment", ["os.path.lexists", "tacit.sweeps.store.write_folder"])
+def test_a_folder_that_another_writer_has_just_put_there_is_never_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, other: RunResult
+) -> None:
+    store, faster = Store(tmp_path / "s"), Store(tmp_path / "s")
+    original = {"os.path.lexists": os.path.lexists}.get(moment, write_folder)
+    inode = 0
+
+    def late(path, *rest):
+        nonlocal inode
+        if not inode and Path(path).parent == store.runs:
+            inode = -1
+            inode = os.lstat(store.runs / keep(faster, RUNS[0], other).folder).st_ino
+        return original(path, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(moment, late)
+        kept = keep(store, RUNS[0], result(5))
+    failed = [f"{KEYS[0]}-failed"] if other.failed else []
+    assert sorted(os.listdir(store.runs)) == [KEYS[0], *failed]
+    assert os.lstat(store.runs / [KEYS[0], *failed][-1]).st_ino == inode > 0
+    results, said = found(store.folder)
+    assert kept.values["epoch"] == (5 if other.failed else 7)
+    assert not said and results[KEYS[0]].values == kept.values
 
 
 def test_many_writers_of_one_key_leave_one_valid_result(tmp_path: Path) -> None:
@@ -264,6 +301,54 @@ def test_many_writers_of_one_key_leave_one_valid_result(tmp_path: Path) -> None:
         assert all(one.values["epoch"] == 7 for one in kept)
     results, said = found(tmp_path / "s")
     assert len(results) == 5 and not said and sorted(os.listdir(stores[0].runs)) == sorted(KEYS)
+
+
+STORM = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from tacit.sweeps.planned_run import DataCall, RunResult, PlannedRun
+from tacit.sweeps.store import Store
+from tacit.values import Setting
+rounds, me = int(sys.argv[2]), int(sys.argv[3])
+together = Barrier(4)
+def write(k):
+    store, lost = Store(Path(sys.argv[1])), 0
+    for seed in range(rounds):
+        run = PlannedRun(DataCall("gaussians:n=10"), Setting(), 100, seed, ("margin",), 60.0)
+        together.wait()
+        kept = []
+        store.keep([(run, RunResult({"epoch": 4 * me + k}))], lambda run, one: kept.append(one))
+        there = store.look(run.key)
+        lost += there is None or there.values != kept[0].values or there.folder != kept[0].folder
+    return lost
+with ThreadPoolExecutor(4) as threads:
+    sys.exit(sum(threads.map(write, range(4))))
+"""
+
+
+@pytest.mark.long
+def test_a_storm_of_processes_and_threads_leaves_every_whole_folder_where_it_is(
+    tmp_path: Path,
+) -> None:
+    """8 processes of 4 threads write the same 1,000 keys; every third folder is damaged before."""
+    rounds, folder = 1000, tmp_path / "s"
+    store = Store(folder)
+    keys = [replace(RUNS[0], seed=seed).key for seed in range(rounds)]
+    for key in keys[::3]:
+        (store.runs / key).mkdir()
+        (store.runs / key / "run.json").write_bytes(b"{")
+    command = [sys.executable, "-c", STORM, str(folder), str(rounds)]
+    storm = [
+        subprocess.Popen([*command, str(k)], stderr=subprocess.PIPE, text=True) for k in range(8)
+    ]
+    ends = [(process.communicate()[1], process.returncode) for process in storm]
+    assert ends == [("", 0)] * 8
+    names = {key if i % 3 else f"{key}-2" for i, key in enumerate(keys)} | set(keys)
+    assert set(os.listdir(store.runs)) == names
+    assert all((store.runs / key / "run.json").read_bytes() == b"{" for key in keys[::3])
+    assert len(Store(folder).find(keys)) == rounds
 
 
 @pytest.mark.parametrize("moment", range(6))

@@ -114,7 +114,8 @@ def test_something_worth_knowing_is_a_warning(made) -> None:
     (result.folder / "runs" / result.rows[0]["run"] / "run.json").write_text("{")
     with pytest.warns(UserWarning, match="computed anew"):
         again = sweep(folder / "plan.toml", result.folder, workers=1)
-    assert (again.done, again.cached) == (1, 7) and again.rows == result.rows
+    beside = {**result.rows[0], "run": f"{result.rows[0]['run']}-2"}
+    assert (again.done, again.cached) == (1, 7) and again.rows == [beside, *result.rows[1:]]
 
 
 ROOT = Path(tacit.sweeps.__file__).parent

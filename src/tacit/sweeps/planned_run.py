@@ -66,6 +66,8 @@ class RunResult:
     seconds: float = 0.0
     device: str = "cpu"
     reason: str = ""
+    folder: str = ""
+    """The name of the folder it was read from."""
 
     @property
     def failed(self) -> bool:

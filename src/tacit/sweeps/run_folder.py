@@ -1,6 +1,6 @@
 """A run folder: run.json (the run and its values) and arrays.npz (its weights, if asked for).
 
-It is read without trusting it: it is the run whose key it is named after, unaltered, or one line
+It is read without trusting it: it is the run with the key that is asked for, unaltered, or one line
 says what is wrong.
 """
 
@@ -48,7 +48,7 @@ def files(run: PlannedRun, result: RunResult) -> dict[str, bytes]:
     return {"run.json": text.encode(), **({"arrays.npz": arrays} if arrays else {})}
 
 
-def read(folder: Path, row: Row | None = None) -> tuple[RunResult, Row]:
+def read(folder: Path, key: str, row: Row | None = None) -> tuple[RunResult, Row]:
     """The result, without its arrays, and the row for the index; `row` saves reading if it is of
     the file that is there. FileNotFoundError if there is no folder, BadInput if it is broken."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
@@ -61,14 +61,14 @@ def read(folder: Path, row: Row | None = None) -> tuple[RunResult, Row]:
         raise BadInput("its run.json is not a plain file")
     if row is None or (row.time, row.size) != (now.st_mtime_ns, now.st_size):
         with open_regular(folder / "run.json", MOST_BYTES) as file:
-            needed = _checked(file.read(), folder.name)
+            needed = _checked(file.read(), key)
         text = json.dumps(needed, ensure_ascii=False, allow_nan=False)
         row = Row(now.st_mtime_ns, now.st_size, text)
     about = json.loads(row.text)
     arrays = about.pop("arrays")
     if arrays and _size(folder / "arrays.npz") != arrays:
         raise BadInput("its arrays.npz is missing or cut off")
-    return RunResult(**about), row
+    return RunResult(**about, folder=folder.name), row
 
 
 def _checked(data: bytes, key: str) -> dict[str, Any]:

@@ -2,11 +2,15 @@
 
     DIR/sweep.json        marks the folder, and says what was asked for
     DIR/runs/KEY/         a run, see `tacit.sweeps.run_folder`
+    DIR/runs/KEY-failed/  why it failed
     DIR/index.sqlite      a cache of the run folders; may be deleted at any time
     DIR/lock              held by a sweep that is at work
     DIR/table.csv         written when all runs are there
 
-The run folders are the truth; nothing else is believed.
+The run folders are the truth; nothing else is believed. A run folder appears whole, by one rename
+to a name that is free, and from then on nobody moves, replaces or removes it: whoever finds one
+that is damaged writes KEY-2 beside it, or KEY-3. So writers cannot harm each other, whatever they
+see.
 """
 
 from __future__ import annotations
@@ -14,11 +18,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count as numbers
 from pathlib import Path
 
 import tacit
@@ -60,27 +64,28 @@ class Store:
         self._rows: dict[str, Row] = {}
         """Not yet in the index."""
         self._flushed = time.monotonic()
-        self._broken: set[str] = set()
+        self._broken: dict[str, str] = {}
+        """Folders that do not count, and why."""
+        self._told: set[str] = set()
 
     def find(self, keys: Collection[str]) -> dict[str, RunResult]:
         """What is known of these runs, without their arrays."""
-        self._index.keep_only(set(os.listdir(self.runs)))
-        rows = self._index.read(keys)
-        found: dict[str, RunResult] = {}
-        broken: dict[str, str] = {}
+        names = set(os.listdir(self.runs))
+        self._index.keep_only(names)
+        rows = self._index.read(names)
+        results: dict[str, RunResult] = {}
         for key in keys:
-            result = self._look(key, rows.get(key), broken)
+            result = self._look(key, rows)
             if result is not None:
-                found[key] = result
-        self._tell(broken)
+                results[key] = result
+        self._tell_broken()
         self.flush()
-        return found
+        return results
 
     def look(self, key: str) -> RunResult | None:
         """What is there of one run now."""
-        broken: dict[str, str] = {}
-        result = self._look(key, None, broken)
-        self._tell(broken)
+        result = self._look(key, {})
+        self._tell_broken()
         return result
 
     def keep(
@@ -99,7 +104,8 @@ class Store:
             written[run.key] = (run, *self._write(run, result))
 
         def note(key: str) -> None:
-            run, kept, self._rows[key] = written[key]
+            run, kept, row = written[key]
+            self._rows[kept.folder] = row
             tell(run, kept)
             del written[key]
 
@@ -118,21 +124,18 @@ class Store:
             self.flush()
 
     def _write(self, run: PlannedRun, result: RunResult) -> tuple[RunResult, Row]:
-        target = self.runs / run.key
-        there = _if_whole(target)
-        if there is not None and not there[0].failed:
-            return there
-        if there is None and os.path.lexists(target):  # broken: nothing of it is lost
-            with contextlib.suppress(OSError):
-                os.rename(target, target.with_name(f"{target.name}.broken-{secrets.token_hex(3)}"))
-        try:
-            write_folder(target, files(run, result), force=there is not None)
-        except BadInput:
-            there = _if_whole(target)
-            if there is None:
-                raise
-            return there
-        return read(target)
+        """Publish the result under a free name, unless another writer was faster."""
+        while True:
+            there, free = self._judge(run.key, {}, {}, result.failed)
+            if there and (not there[0].failed or there[0].reason == result.reason):
+                return there
+            try:
+                write_folder(self.runs / free, files(run, result))
+            except BadInput:
+                if not os.path.lexists(self.runs / free):  # no other writer: the disk is full, say
+                    raise
+            else:
+                return read(self.runs / free, run.key)
 
     def write(self, name: str, data: bytes) -> Path:
         """A table or a picture beside the runs, in the place of an older one."""
@@ -165,32 +168,44 @@ class Store:
             stack.callback(self.flush)
             yield first
 
-    def _look(self, key: str, row: Row | None, broken: dict[str, str]) -> RunResult | None:
-        try:
-            result, now = read(self.runs / key, row)
-        except FileNotFoundError:
+    def _look(self, key: str, rows: Mapping[str, Row]) -> RunResult | None:
+        broken: dict[str, str] = {}
+        there, _ = self._judge(key, rows, broken)
+        if there is None:
+            self._broken.update(broken)
             return None
-        except (BadInput, OSError) as error:
-            broken[key] = str(error)
-            return None
-        if now != row:
-            self._rows[key] = now
+        result, row = there
+        if row != rows.get(result.folder):
+            self._rows[result.folder] = row
         return result
 
-    def _tell(self, broken: dict[str, str]) -> None:
-        new = [key for key in broken if key not in self._broken]
-        for key in new[:SAID]:
-            self._warn(f"{self.runs / key} does not count and is computed anew: {broken[key]}")
+    def _judge(
+        self, key: str, rows: Mapping[str, Row], broken: dict[str, str], failed: bool = False
+    ) -> tuple[tuple[RunResult, Row] | None, str]:
+        """The first good folder of a run, else the last whole one, and a name that is free."""
+        there, free = None, ""
+        for stem in (key, f"{key}-failed"):
+            names = (stem if k == 1 else f"{stem}-{k}" for k in numbers(1))
+            while os.path.lexists(self.runs / (name := next(names))):
+                try:
+                    one = read(self.runs / name, key, rows.get(name))
+                except (BadInput, OSError) as error:
+                    broken[name] = str(error)
+                    continue
+                if not one[0].failed:
+                    return one, ""
+                there = one
+            if failed == (stem != key):
+                free = name
+        return there, free
+
+    def _tell_broken(self) -> None:
+        new = {name: why for name, why in self._broken.items() if name not in self._told}
+        for name in list(new)[:SAID]:
+            self._warn(f"{self.runs / name} does not count and is computed anew: {new[name]}")
         if len(new) > SAID:
             self._warn(f"and so {count(len(new) - SAID, 'more run folder')}")
-        self._broken.update(new)
-
-
-def _if_whole(folder: Path) -> tuple[RunResult, Row] | None:
-    try:
-        return read(folder)
-    except (BadInput, OSError):
-        return None
+        self._told.update(new)
 
 
 def _check(folder: Path) -> None:

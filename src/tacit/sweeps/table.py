@@ -32,7 +32,8 @@ def rows(plan: Plan, results: Mapping[str, RunResult]) -> Rows:
     for point in plan.points:
         result = results.get(point.run.key)
         if result is not None:
-            state = {"status": "failed" if result.failed else "done", "run": point.run.key}
+            folder = result.folder or point.run.key
+            state = {"status": "failed" if result.failed else "done", "run": folder}
             said = {**result.values, **state, "reason": result.reason or None, **point.values}
             found.append({name: said.get(name) for name in names})
     return found
