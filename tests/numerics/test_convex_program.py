@@ -263,7 +263,7 @@ def nonsense(X: np.ndarray, y: np.ndarray, alpha: float, groups: Any, *_: Any) -
     rng = np.random.default_rng(len(groups.sign))
     V = rng.standard_normal((len(groups.sign), X.shape[1]))
     lam = rng.random(len(X))
-    return Restricted(rng.random(), V, lam / lam.sum(), np.zeros(groups.walls.shape))
+    return Restricted(rng.random(), V, lam / lam.sum(), np.zeros(groups.constrained.shape))
 
 
 def too_good(*arguments: Any) -> Restricted | None:

@@ -4,6 +4,7 @@ against rational arithmetic."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import cvxpy as cp
@@ -272,7 +273,7 @@ def test_working_sets_change_nothing(
 ) -> None:
     sets = [separable_rows(rng, 300, d, 1e-3)[0] for d in (2, 5, 20)] + [rng.normal(size=(300, 4))]
     whole = [max_margin(Z) for Z in sets]
-    monkeypatch.setattr(module, "FIRST_ROWS", 10)
+    monkeypatch.setattr(module, "MARGIN", replace(module.MARGIN, first_rows=10))
     monkeypatch.setattr(module, "MOST_LOGISTIC_ROWS", 50)
     for Z, expected in zip(sets, whole, strict=True):
         found = max_margin(Z)

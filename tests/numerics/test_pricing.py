@@ -105,13 +105,13 @@ def test_climbing_never_goes_down(rng: np.random.Generator) -> None:
         assert climb(X, c, 0.1, top)[1] >= value - 1e-12
 
 
-def test_best_in_cell_leans_on_walls_it_touches(rng: np.random.Generator) -> None:
+def test_best_in_cell_lies_on_hyperplanes_it_touches(rng: np.random.Generator) -> None:
     X, c, U = example(rng, n=10)
     for u in U[:20]:
         signs = np.where(X @ u > 0, 1, -1)
-        r, leans = best_in_cell(X, c, 0.1, signs)
-        assert X[leans] @ r == pytest.approx(np.zeros(len(leans)), abs=1e-10)
-        assert (c[leans] < 0).all()
+        r, face = best_in_cell(X, c, 0.1, signs)
+        assert X[face] @ r == pytest.approx(np.zeros(len(face)), abs=1e-10)
+        assert (c[face] < 0).all()
         inside = signs * (X @ r) >= -1e-10
         assert inside[c < 0].all()
 

@@ -27,7 +27,7 @@ def told_to_cvxpy(
 ) -> tuple[float, np.ndarray]:
     V = cp.Variable((len(groups.sign), X.shape[1]))
     t, mask = V @ X.T, np.where(groups.pattern > 0, 1, alpha) * groups.sign[:, None]
-    constraints = [cp.multiply(groups.walls * groups.pattern, t) >= 0]
+    constraints = [cp.multiply(groups.constrained * groups.pattern, t) >= 0]
     if groups.face is not None:
         constraints.append(cp.multiply(groups.face.astype(float), t) == 0)
     norms = cp.norm(V, 2, axis=1)
@@ -58,16 +58,16 @@ BUDGETS = ["sum", "pair", np.array([1.0, 9, 2, 9, 1, 3])]
 @pytest.mark.parametrize("budget", BUDGETS, ids=["sum", "pair", "sizes"])
 def test_agrees_with_cvxpy(budget: Any, alpha: float, rng: np.random.Generator) -> None:
     X, y, groups = example(rng)
-    face = np.zeros(groups.walls.shape, dtype=bool)
+    face = np.zeros(groups.constrained.shape, dtype=bool)
     face[0, np.abs(X @ [1, 1]).argmin()] = True
-    for given in (groups, Groups(groups.sign, groups.pattern, groups.walls, face)):
+    for given in (groups, Groups(groups.sign, groups.pattern, groups.constrained, face)):
         found = restricted_program(X, y, alpha, given, budget)
         assert found is not None
         value, V = told_to_cvxpy(X, y, alpha, given, budget)
         assert found.value == pytest.approx(value, rel=1e-6)
         assert counted(X, y, alpha, given, found.V).min() == pytest.approx(value, rel=1e-6)
         t = found.V @ X.T
-        assert (given.walls * given.pattern * t).min() >= -1e-8
+        assert (given.constrained * given.pattern * t).min() >= -1e-8
         if given.face is not None:
             assert np.abs(t[given.face]).max() <= 1e-8
     if isinstance(budget, np.ndarray):  # strictly convex in V: there is one solution
@@ -88,7 +88,7 @@ def test_sizes_by_hand(sizes: np.ndarray) -> None:
 def test_multipliers(rng: np.random.Generator) -> None:
     """Stationarity: what λ, and µ on faces, leave of every group is no larger than the value."""
     X, y, groups = example(rng)
-    free = np.zeros(groups.walls.shape, dtype=bool)
+    free = np.zeros(groups.constrained.shape, dtype=bool)
     face = free.copy()
     face[:2, 0] = True
     given = Groups(groups.sign, groups.pattern, free, face)
@@ -106,7 +106,7 @@ def test_multipliers(rng: np.random.Generator) -> None:
 
 
 def test_rows_of_different_lengths(rng: np.random.Generator) -> None:
-    """Short rows are as precise as long ones: the walls and margins are relative to them."""
+    """Short rows are as precise as long ones: the sides and margins are relative to them."""
     X, y, groups = example(rng)
     X = X * 10.0 ** rng.uniform(-4, 0, size=(8, 1))
     unit = float(np.linalg.norm(X, axis=1).min())

@@ -99,10 +99,10 @@ def _height(X: list[Vector], c: Vector, alpha: Fraction, w: Vector) -> Fraction:
 
 def candidates(X: list[Vector], c: Vector, alpha: Fraction) -> list[Vector]:
     """What is at a right angle to a point, and all gradients of any choice of slopes."""
-    walls = [(-s * x[1], s * x[0]) for x in X if any(x) for s in (1, -1)]
+    lines = [(-s * x[1], s * x[0]) for x in X if any(x) for s in (1, -1)]
     slopes = product(*[(k, alpha * k) for k in c])
     sums = [tuple(sum(k * x[j] for k, x in zip(m, X, strict=True)) for j in (0, 1)) for m in slopes]
-    return [w for w in walls + sums if any(w)]
+    return [w for w in lines + sums if any(w)]
 
 
 @given(

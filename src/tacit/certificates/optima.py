@@ -14,8 +14,9 @@ import numpy as np
 from tacit.data import takes_data
 from tacit.messages import count, printable
 from tacit.models import model_text
-from tacit.numerics.convex_program import TOLERANCE, OptimumStatus, convex_optimum
+from tacit.numerics.convex_program import OptimumStatus, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
+from tacit.numerics.tolerances import SEARCH
 from tacit.proofs import Verification
 from tacit.values import BadInput, Dataset, Interval, Network, Result, Setting
 from tacit.values.jsonable import plain
@@ -81,7 +82,7 @@ class Optimum(Result):
         """`infeasible` if one class is, `certified` if the gap of all together is closed."""
         if any(part.status == OptimumStatus.INFEASIBLE for part in self.per_class):
             return OptimumStatus.INFEASIBLE
-        return OptimumStatus.CERTIFIED if self.gap <= TOLERANCE else OptimumStatus.BOUNDED
+        return OptimumStatus.CERTIFIED if self.gap <= SEARCH.certified else OptimumStatus.BOUNDED
 
     @property
     def sentence(self) -> str:

@@ -118,9 +118,9 @@ def _both_layers(
     assert solution is not None
     lengths = np.linalg.norm(solution.V, axis=1)
     live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
-    leans = [np.flatnonzero(face[g]) for g in live]
+    faces = [np.flatnonzero(face[g]) for g in live]
     net = Neurons(solution.V[live], sign[live])
-    better = newton(X, y, alpha, net, leans, solution.multipliers, "sum")
+    better = newton(X, y, alpha, net, faces, solution.multipliers, "sum")
     if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
         X, y, alpha, net
     ):

@@ -7,9 +7,9 @@ import numpy as np
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate
 from tacit.messages import count
 from tacit.numerics.class_margin import class_margin
-from tacit.numerics.margin_solutions import SUPPORT_TOLERANCE
 from tacit.numerics.max_margin import MaxMargin, max_margin
 from tacit.numerics.nearest_miss import nearest_miss
+from tacit.numerics.tolerances import MARGIN
 
 SEPARABLE = {"separable": True, "not separable": False, "undecided": None}
 
@@ -78,7 +78,7 @@ def _support_spans(view: View, label: int, word: str) -> Finding:
             None, None, f"w is not known well enough to tell its {word} support examples"
         )
     note = (
-        f"{count(len(found.support), 'support example')} (to {SUPPORT_TOLERANCE:g} of the margin) "
+        f"{count(len(found.support), 'support example')} (to {MARGIN.support:g} of the margin) "
         f"span {found.rank} of {d} dimensions"
     )
     return Finding(found.rank == d, float(found.rank - d), note)

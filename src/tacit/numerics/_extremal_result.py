@@ -1,15 +1,10 @@
-"""What the two ways to extremal directions share."""
+"""Extremal directions as values: what both ways to find them return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-
-NEAR = 1e-8
-"""Relative to Σ|c_i|‖x_i‖. What fails by more has failed; the rest is decided in integers."""
-BLOCK = 2**21
-"""Signs looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +46,8 @@ def scaled_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.ldexp(X, -exponents[:, None]), exponents
 
 
-def in_order(found: list[Direction]) -> list[Direction]:
-    return sorted(found, key=lambda item: (-item.sign, -item.sign * item.value))
+def in_order(directions: list[Direction]) -> list[Direction]:
+    return sorted(directions, key=lambda item: (-item.sign, -item.sign * item.value))
 
 
 def unit_vector(w: np.ndarray) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.numerics._extremal_result import (
-    NEAR,
     Direction,
     Extremal,
     in_order,
@@ -15,17 +14,11 @@ from tacit.numerics._extremal_result import (
 from tacit.numerics.arrangements import cells
 from tacit.numerics.float64 import EPS
 from tacit.numerics.pricing import climb
-
-LARGE = 1_000_000
-"""Entries of X from which on the first steps up are cheap and long, so that less is met."""
-MOST_ROUNDS = 40
-"""Of going up from one start."""
-MOST_SIGNS = 10
-"""Rows that vanish and pull away from w, in the check of a direction found by going up."""
+from tacit.numerics.tolerances import EXTREMAL
 
 
 def met(X: np.ndarray, c: np.ndarray, alpha: float, seed: int, starts: int) -> Extremal:
-    """Up and down from several directions."""
+    """The directions met by going up and down from several starts."""
     rows, exponents = scaled_rows(X)
     norms = np.linalg.norm(rows, axis=1)
     used = norms > 0
@@ -33,18 +26,18 @@ def met(X: np.ndarray, c: np.ndarray, alpha: float, seed: int, starts: int) -> E
     weights = c / np.abs(c).max() * norms
     weights = np.ldexp(weights, exponents - exponents[used].max())
     weights /= np.abs(weights).sum()
-    found: list[Direction] = []
+    directions: list[Direction] = []
     for sign in (1, -1):
         for u in _starts(U, sign * weights, starts, np.random.default_rng(seed)):
             top = _ascend(U[used], sign * weights[used], alpha, u)
             if top is None or any(
-                top[0] @ f.direction > 1 - 1e-10 for f in found if f.sign == sign
+                top[0] @ f.direction > EXTREMAL.same for f in directions if f.sign == sign
             ):
                 continue
             w, doubtful = top
             sector = _signs(U, w).astype(np.int8)
-            found.append(Direction(w, value_of(X, c, alpha, w), sign, sector, doubtful))
-    return Extremal(in_order(found), False)
+            directions.append(Direction(w, value_of(X, c, alpha, w), sign, sector, doubtful))
+    return Extremal(in_order(directions), False)
 
 
 def _starts(U: np.ndarray, c: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -60,15 +53,15 @@ def _starts(U: np.ndarray, c: np.ndarray, count: int, rng: np.random.Generator) 
 
 def _signs(U: np.ndarray, w: np.ndarray) -> np.ndarray:
     t = U @ w
-    return np.where(np.abs(t) <= NEAR, 0, np.sign(t))
+    return np.where(np.abs(t) <= EXTREMAL.near, 0, np.sign(t))
 
 
 def _ascend(
     U: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray
 ) -> tuple[np.ndarray, bool] | None:
     """A local maximum with G > 0 above u, and whether it is doubtful."""
-    for _ in range(MOST_ROUNDS):
-        if U.size > LARGE:
+    for _ in range(EXTREMAL.most_rounds):
+        if U.size > EXTREMAL.large:
             u = _along_gradients(U, c, alpha, u)
         w, up, doubtful = _inspected(U, c, alpha, u)
         if up is not None:
@@ -82,7 +75,7 @@ def _ascend(
 def _along_gradients(U: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> np.ndarray:
     """Again and again the direction of the gradient, as long as G grows."""
     best, value = u, -np.inf
-    for _ in range(MOST_ROUNDS):
+    for _ in range(EXTREMAL.most_rounds):
         t = U @ u
         now = float(c @ np.maximum(t, alpha * t))
         g = np.where(t > 0, c, alpha * c) @ U
@@ -107,19 +100,19 @@ def _inspected(
     zero = signs == 0
     g = np.where(signs > 0, c, np.where(signs < 0, alpha * c, 0.0)) @ U
     _, singular, V = np.linalg.svd(U[zero], full_matrices=False)
-    V = V[singular > NEAR]
+    V = V[singular > EXTREMAL.near]
     w = g - (g @ V.T) @ V
     length = np.linalg.norm(w)
-    if length <= NEAR:
+    if length <= EXTREMAL.near:
         return np.zeros_like(w), None, False
     w = (w - (w @ V.T) @ V) / length
     w /= np.linalg.norm(w)
     if (_signs(U, w) != signs).any():
         away = w - (w @ u) * u
-        lost = np.linalg.norm(away) <= NEAR  # at a minimum
+        lost = np.linalg.norm(away) <= EXTREMAL.near  # at a minimum
         return (np.zeros_like(w), None, False) if lost else (u, away, False)
     up, doubtful = _way_up(U[zero], c[zero], alpha, (g @ V.T) @ V)
-    return w, up, doubtful or bool(np.abs(U[~zero] @ w).min() < 10 * NEAR)
+    return w, up, doubtful or bool(np.abs(U[~zero] @ w).min() < 10 * EXTREMAL.near)
 
 
 def _way_up(
@@ -133,7 +126,7 @@ def _way_up(
     """
     bend = c * (1 - alpha) / 2
     away, back = bend > 0, bend < 0
-    if away.sum() > MOST_SIGNS:
+    if away.sum() > EXTREMAL.most_vanishing:
         return None, True
     q = q + (c * (1 + alpha) / 2) @ U
     choices = cells(U[away]) if away.any() else np.zeros((1, 0))
@@ -141,10 +134,10 @@ def _way_up(
     for choice in choices:
         b = q + (choice * bend[away]) @ U[away]
         A = (bend[back, None] * U[back]).T
-        if np.linalg.norm(_left_over(A, b, 1 - 1e-6)) > NEAR:
+        if np.linalg.norm(_left_over(A, b, EXTREMAL.strictly)) > EXTREMAL.near:
             doubtful = True
             rest = _left_over(A, b, 1.0)
-            if np.linalg.norm(rest) > NEAR:
+            if np.linalg.norm(rest) > EXTREMAL.near:
                 return rest, False
     return None, doubtful
 
@@ -161,7 +154,7 @@ def _left_over(A: np.ndarray, b: np.ndarray, most: float) -> np.ndarray:
 def _stepped(U: np.ndarray, w: np.ndarray, v: np.ndarray) -> np.ndarray:
     """From w along v, half of the way to where another row vanishes."""
     t, change = np.abs(U @ w), np.abs(U @ v)
-    ahead = (t > NEAR) & (change > 0)
+    ahead = (t > EXTREMAL.near) & (change > 0)
     step = min(float((t[ahead] / change[ahead]).min(initial=2.0)) / 2, 1 / float(np.linalg.norm(v)))
     u = w + step * v
     return u / np.linalg.norm(u)

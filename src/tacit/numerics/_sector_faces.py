@@ -11,8 +11,6 @@ from itertools import combinations
 import numpy as np
 
 from tacit.numerics._extremal_result import (
-    BLOCK,
-    NEAR,
     Direction,
     Extremal,
     in_order,
@@ -23,11 +21,7 @@ from tacit.numerics._extremal_result import (
 from tacit.numerics.arrangements import faces
 from tacit.numerics.exact_signs import distinct_lines, integer_rows
 from tacit.numerics.float64 import EPS
-
-FLAT = 1e-11
-"""Data that has a rank of 3, 2 or 1 up to this, each row relative to its size, is taken to."""
-MOST_ENTRIES = 2**28
-"""Signs in all sectors together that are enumerated: 400 points in space, 8,000 in the plane."""
+from tacit.numerics.tolerances import EXTREMAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +42,14 @@ def in_three(X: np.ndarray) -> Flat | None:
     scaled, exponents = scaled_rows(X)
     mixed = scaled.T @ np.random.default_rng(0).standard_normal((n, 8))
     left, singular, _ = np.linalg.svd(mixed, full_matrices=False)
-    basis = left[:, singular > FLAT * singular[0]].T
+    basis = left[:, singular > EXTREMAL.flat * singular[0]].T
     if used.sum() <= 3 and _rank(_distinct(X[:, used])[0]) == len(basis):
         return Flat(X[:, used], np.zeros(n, dtype=np.int64), np.eye(d)[used], True)
     if len(basis) > 3:
         return None
     rows, back = np.unique(scaled, axis=0, return_inverse=True)  # equal rows stay equal
     Y = rows @ basis.T
-    if np.abs(rows - Y @ basis).max() > FLAT:
+    if np.abs(rows - Y @ basis).max() > EXTREMAL.flat:
         return None
     return Flat(Y[back.reshape(-1)], exponents, basis, False)
 
@@ -139,25 +133,27 @@ def enumerated(X: np.ndarray, c: np.ndarray, alpha: float, flat: Flat) -> Extrem
     lines, first, line, turn = _lines(flat, c, alpha)
     if not lines.slopes.any():
         return Extremal([], True)
-    signs = faces(flat.Y[first], most=MOST_ENTRIES // len(first))
-    found: list[Direction] = []
+    signs = faces(flat.Y[first], most=EXTREMAL.most_signs // len(first))
+    directions: list[Direction] = []
     complete = True
     for sign in (1, -1):
         G = lines.turned(sign)
-        for s in signs[_plausible(G, signs, NEAR)]:
+        for s in signs[_plausible(G, signs, EXTREMAL.near)]:
             w = _decided(G, s)
-            doubtful = not flat.exact and not _plausible(G, s[None], -NEAR)[0]
+            doubtful = not flat.exact and not _plausible(G, s[None], -EXTREMAL.near)[0]
             if w is not None:
                 sector = np.where(turn != 0, s[line] * turn, 0).astype(np.int8)
                 unit = unit_vector(w)[: len(flat.basis)] @ flat.basis
                 unit /= np.linalg.norm(unit)
-                found.append(Direction(unit, value_of(X, c, alpha, unit), sign, sector, doubtful))
+                directions.append(
+                    Direction(unit, value_of(X, c, alpha, unit), sign, sector, doubtful)
+                )
             complete &= w is not None or not doubtful
         if _falls_away(G, flat):
             w = _orthogonal(flat, lines.units)
             none = np.zeros(len(X), dtype=np.int8)
-            found += [Direction(side * w, 0.0, sign, none, not flat.exact) for side in (1, -1)]
-    return Extremal(in_order(found), complete)
+            directions += [Direction(side * w, 0.0, sign, none, not flat.exact) for side in (1, -1)]
+    return Extremal(in_order(directions), complete)
 
 
 def _falls_away(lines: _Lines, flat: Flat) -> bool:
@@ -191,7 +187,7 @@ def _orthogonal(flat: Flat, units: np.ndarray) -> np.ndarray:
 def _plausible(lines: _Lines, signs: np.ndarray, slack: float) -> np.ndarray:
     """Sectors in which floats find a maximum, the conditions loosened by `slack`."""
     kept = np.zeros(len(signs), dtype=bool)
-    step = max(1, BLOCK // signs.shape[1])
+    step = max(1, EXTREMAL.block // signs.shape[1])
     for start in range(0, len(signs), step):
         block = signs[start : start + step]
         zeros = (block == 0).sum(axis=1)
@@ -215,7 +211,7 @@ def _plausible_with(lines: _Lines, signs: np.ndarray, count: int, slack: float) 
     else:
         w = np.cross(U[at[:, 0]], U[at[:, 1]] if lines.rank == 3 else np.cross(U[0], U[1]))
         length = np.linalg.norm(w, axis=1)
-        known = length > 10 * EPS / NEAR
+        known = length > 10 * EPS / EXTREMAL.near
         w /= np.where(known, length, 1.0)[:, None]
         inside = (w @ U.T) * signs
         w *= np.where(inside.sum(axis=1) < 0, -1.0, 1.0)[:, None]

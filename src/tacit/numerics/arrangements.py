@@ -22,21 +22,15 @@ from tacit.numerics.exact_signs import (
     with_full_rank,
 )
 from tacit.numerics.float64 import EPS
+from tacit.numerics.tolerances import ARRANGEMENT
 from tacit.values import BadInput
-
-MOST_CELLS = 3_000_000
-"""Sign vectors that are computed unless told otherwise."""
-MOST_BYTES = 4 * 2**30
-"""Memory, counted at its peak, that an answer may need."""
-BYTES_OF_INTEGER = 700
-"""Memory for one entry of X in exact arithmetic, at most."""
 
 
 class TooManyCells(BadInput):
     """An exact answer would take too much time or memory."""
 
 
-def cells(X: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+def cells(X: np.ndarray, most: int = ARRANGEMENT.most_cells) -> np.ndarray:
     """The sign vectors of all cells, p × n with entries ±1, in lexicographic order (− before +).
 
     Exact for every finite X: its entries are taken as the rational numbers that they are. A row of
@@ -45,7 +39,7 @@ def cells(X: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
     return _sign_vectors(_integers(X), False, most)
 
 
-def faces(X: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+def faces(X: np.ndarray, most: int = ARRANGEMENT.most_cells) -> np.ndarray:
     """The sign vectors of all w, zeros included, in lexicographic order (− before 0 before +).
 
     These are the cells, their faces of every dimension, and the vector of zeros; exact as `cells`.
@@ -71,10 +65,11 @@ def sample_cells(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
     if count < 1:
         raise BadInput(f"count={count} directions; at least 1 is needed")
     size = _bytes_needed(2 * count, n, n, False)
-    if size > MOST_BYTES:
+    if size > ARRANGEMENT.most_bytes:
         raise TooManyCells(
             f"{_number(count)} directions may meet as many cells of {n} points, which would take "
-            f"{_gib(size)}; {_gib(MOST_BYTES)} are allowed: take fewer directions or points"
+            f"{_gib(size)}; {_gib(ARRANGEMENT.most_bytes)} are allowed: take fewer directions or "
+            "points"
         )
     words = gather(_sampled(X, count, np.random.default_rng(seed)), n, False)
     out = np.empty((len(words), n), dtype=np.int8)
@@ -113,11 +108,12 @@ def _checked(X: np.ndarray) -> np.ndarray:
 
 def _integers(X: np.ndarray) -> np.ndarray:
     X = _checked(X)
-    size = X.size * BYTES_OF_INTEGER
-    if size > MOST_BYTES:
+    size = X.size * ARRANGEMENT.bytes_of_integer
+    if size > ARRANGEMENT.most_bytes:
         raise TooManyCells(
             f"{len(X)} points in {X.shape[1]} dimensions would take {_gib(size)} as integers, "
-            f"before any cell; {_gib(MOST_BYTES)} are allowed: take fewer points or dimensions"
+            f"before any cell; {_gib(ARRANGEMENT.most_bytes)} are allowed: take fewer points "
+            "or dimensions"
         )
     return integer_rows(X)
 
@@ -166,12 +162,12 @@ def _refuse_more(n: int, r: int, rows: np.ndarray, zeros: bool, most: int) -> No
     count, what = cover(n, r), "cells"
     if zeros and count <= most:
         count, what = _most_faces(n, r), "faces"
-    size = _bytes_needed(count, len(rows), n, zeros) + rows.size * BYTES_OF_INTEGER
-    if count > most or size > MOST_BYTES:
+    size = _bytes_needed(count, len(rows), n, zeros) + rows.size * ARRANGEMENT.bytes_of_integer
+    if count > most or size > ARRANGEMENT.most_bytes:
         raise TooManyCells(
             f"{n} points of rank {r} can have {_number(count)} {what}, which would take "
-            f"{_gib(size)}; {most:,} and {_gib(MOST_BYTES)} are allowed: take fewer points or "
-            "dimensions, or sample"
+            f"{_gib(size)}; {most:,} and {_gib(ARRANGEMENT.most_bytes)} are allowed: take fewer "
+            "points or dimensions, or sample"
         )
 
 

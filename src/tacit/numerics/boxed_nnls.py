@@ -16,13 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from tacit.numerics.float64 import EPS
-
-FIRST_POINTS = 200
-"""Points of the first working set; later rounds at most double it."""
-MOST_ROUNDS = 300
-"""Then what has been found is returned as it is."""
-FLAT = 1e-9
-"""No ray helps when all have at most this cosine with the residual."""
+from tacit.numerics.tolerances import RAYS
 
 
 class Columns(Protocol):
@@ -52,12 +46,12 @@ def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> C
     `first` are the points to begin with, the likeliest to get a weight in front.
     """
     rays, _ = columns.best(target)
-    points = first[:FIRST_POINTS]
+    points = first[: RAYS.first_points]
     rays = rays[points]
     A = columns.matrix(points, rays)
-    found = Combination(points[:0], rays[:0], np.zeros(0))
+    combination = Combination(points[:0], rays[:0], np.zeros(0))
     smallest = np.inf
-    for _ in range(MOST_ROUNDS):
+    for _ in range(RAYS.most_rounds):
         weights = _nnls(A, target)
         residual = target - A @ weights
         norm = float(np.linalg.norm(residual))
@@ -66,15 +60,15 @@ def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> C
         smallest = norm
         used = weights > 0
         A, points, rays = A[:, used], points[used], rays[used]
-        found = Combination(points, rays, weights[used])
+        combination = Combination(points, rays, weights[used])
         more_rays, slopes = columns.best(residual)
-        more = np.flatnonzero(slopes > FLAT * norm)
+        more = np.flatnonzero(slopes > RAYS.flat * norm)
         if len(more) == 0 or norm <= EPS * np.linalg.norm(target):
             break
-        more = more[np.argsort(-slopes[more])[: max(FIRST_POINTS, len(points))]]
+        more = more[np.argsort(-slopes[more])[: max(RAYS.first_points, len(points))]]
         A = np.hstack([A, columns.matrix(more, more_rays[more])])
         points, rays = np.concatenate([points, more]), np.vstack([rays, more_rays[more]])
-    return found
+    return combination
 
 
 def _nnls(A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -98,8 +92,8 @@ def _nnls(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _optimal(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> bool:
     residual = b - A @ x
     slopes = A.T @ residual
-    rounding = 100 * EPS * (np.linalg.norm(b) + x.sum())
-    tolerance = FLAT * np.linalg.norm(residual) + rounding
+    rounding = RAYS.rounding * EPS * (np.linalg.norm(b) + x.sum())
+    tolerance = RAYS.flat * np.linalg.norm(residual) + rounding
     return bool(slopes.max() <= tolerance and (np.abs(slopes[x > 0]) <= tolerance).all())
 
 
@@ -112,7 +106,7 @@ def _active_set(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
         norm = np.linalg.norm(b - A @ x)
         slopes = np.where(x > 0, 0.0, A.T @ (b - A @ x))
         for j in np.argsort(-slopes):
-            if slopes[j] <= FLAT * norm:
+            if slopes[j] <= RAYS.flat * norm:
                 return x
             candidate = _best_on(A, b, x, (x > 0) | (np.arange(len(x)) == j))
             if np.linalg.norm(b - A @ candidate) < norm:

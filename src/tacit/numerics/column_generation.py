@@ -14,27 +14,9 @@ from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.outer_bounds import outer_bound
 from tacit.numerics.polish import best_weights, fewer, polish
-from tacit.numerics.pricing import ABOVE, climb, distinct, price
+from tacit.numerics.pricing import climb, distinct, price
 from tacit.numerics.restricted import Budget, Groups, restricted_program
-
-EAGER_CELLS = 20_000
-"""Arrangements up to this size are enumerated in every round, larger ones in the end only."""
-MOST_CELLS = 1_000_000
-"""Arrangements larger than this are not enumerated: other bounds are used."""
-MOST_PRODUCTS = 2e9
-"""The same for cells × points × d², about what pricing them takes."""
-FIRST_NEURONS, FIRST_ENTRIES = 20, 1000
-"""Neurons of each sign to begin with, and weights of these."""
-NEW_NEURONS = 30
-"""Neurons of each sign that may join in one round."""
-MOST_STARTS = 25
-"""Climbs of each sign and kind of start in one round."""
-MOST_FIXED = 600
-"""Points for which a network with four times as many fixed directions of each sign is tried."""
-MOST_WALLS = 30
-"""Walls next to a neuron that it respects from the beginning."""
-MOST_IDLE = 5
-"""Rounds without weight after which a neuron leaves."""
+from tacit.numerics.tolerances import PRICING, SEARCH
 
 
 class Search:
@@ -71,30 +53,30 @@ class Search:
         self.points = np.arange(n) if n <= 8 * d else np.sort(np.concatenate(near))
         self.u, self.sign = np.zeros((0, d)), np.zeros(0, dtype=int)
         self.pattern = np.zeros((0, n), dtype=np.int8)
-        self.walls = np.zeros((0, n), dtype=bool)
+        self.constrained = np.zeros((0, n), dtype=bool)
         self.idle = np.zeros(0, dtype=int)
         for s in signs:
-            few = min(FIRST_NEURONS, FIRST_ENTRIES // d)
+            few = min(SEARCH.first_neurons, SEARCH.first_entries // d)
             rows = order[(y[order] == s) | (len(signs) == 1)][:few]
             towards = (s * y[rows])[:, None] * X[rows]
             self._join(np.vstack([s * (y @ X), X[y == s].sum(axis=0), towards]), s)
 
     def warm_start_linear(self) -> None:
         """If a linear function fits, the two neurons that make it are a network to begin with."""
-        found = max_margin(self.y[:, None] * self.X)
-        if found.status == "separable":
+        linear = max_margin(self.y[:, None] * self.X)
+        if linear.status == "separable":
             for s in self.signs:
-                self._join(s * found.direction[None], s)
+                self._join(s * linear.direction[None], s)
             if len(self.signs) == 2:
-                V = np.array([found.direction, -found.direction])
+                V = np.array([linear.direction, -linear.direction])
                 net = Neurons(V, np.array([1, -1]))
                 self.look_at(net)
-                self.prove(found.multipliers, net, self.margin, EAGER_CELLS)
+                self.prove(linear.multipliers, net, self.margin, SEARCH.eager_cells)
 
     def any_network(self) -> None:
-        """None was found: try many fixed directions, and the best weights for them."""
+        """If no network is known yet, try many fixed directions, and the best weights for them."""
         n, d = self.X.shape
-        if self.margin > 0 or n > MOST_FIXED:
+        if self.margin > 0 or n > SEARCH.most_fixed:
             return
         u = np.vstack([self.X, -self.X, self.rng.standard_normal((2 * n, d))])
         V = np.vstack([u for _ in self.signs])
@@ -118,13 +100,13 @@ class Search:
     @property
     def hopeless(self) -> bool:
         """Floats cannot hold a network's margins: rounding errors are larger."""
-        return min(self.unit, self.bound) < 1e-12 * float(self.lengths.min())
+        return min(self.unit, self.bound) < SEARCH.hopeless * float(self.lengths.min())
 
     def round(self, precision: float) -> float:
-        """One round. By how much (relative) the best missing neuron or point was missing."""
+        """Solve, price and polish; by what share the best missing neuron or point was missed."""
         rows = self.points
-        groups = Groups(self.sign, self.pattern[:, rows], self.walls[:, rows])
-        found = restricted_program(
+        groups = Groups(self.sign, self.pattern[:, rows], self.constrained[:, rows])
+        proposal = restricted_program(
             self.X[rows],
             self.y[rows],
             self.alpha,
@@ -134,26 +116,27 @@ class Search:
             self.unit,
             self.left,
         )
-        if found is None:
+        if proposal is None:
             return 0.0
-        value = max(found.value, 1e-9 * self.unit)
-        unit = min(max(found.value, self.margin, 1e-3 * self.unit), self.bound)
-        far = unit < 0.01 * self.unit  # then the solver's error is too large
+        value = max(proposal.value, SEARCH.least_value * self.unit)
+        unit = max(proposal.value, self.margin, SEARCH.least_unit * self.unit)
+        unit = min(unit, self.bound)
+        far = unit < SEARCH.far * self.unit
         self.unit = unit
-        lengths = np.linalg.norm(found.V, axis=1)
-        noise = max(100 * precision, 1e-7) * lengths.max()  # what the solver leaves of a zero
-        used = lengths > 1e-8 * lengths.max()
-        net = Neurons(found.V[used], self.sign[used])
-        alive = Neurons(found.V[lengths > noise], self.sign[lengths > noise])
+        lengths = np.linalg.norm(proposal.V, axis=1)
+        noise = max(SEARCH.noise_over_precision * precision, SEARCH.noise) * lengths.max()
+        used = lengths > SEARCH.used * lengths.max()
+        net = Neurons(proposal.V[used], self.sign[used])
+        alive = Neurons(proposal.V[lengths > noise], self.sign[lengths > noise])
         q = self.look_at(net)
         lam = np.zeros(len(self.X))
-        lam[rows] = found.multipliers
-        self._follow(found.V, used)
+        lam[rows] = proposal.multipliers
+        self._follow(proposal.V, used)
         self.idle = np.where(lengths > noise, 0, self.idle + 1)
         missing = self._price(lam, net, value)
-        if missing < 1e-2:
+        if missing < SEARCH.polish:
             self._polish(alive, lam)
-        joined = self._more_points(q, value) if missing < 0.1 else 0.0
+        joined = self._more_points(q, value) if missing < SEARCH.more_points else 0.0
         self._tidy()
         return max(missing, joined, 1.0 * far)
 
@@ -163,7 +146,7 @@ class Search:
             self.look_at(polished)
             if self.margin > 0:
                 self.prove(dual, polished, self.margin)
-            if self.gap <= 1e-10 or self.cells is None or self.left < 0:
+            if self.gap <= SEARCH.done or self.cells is None or self.left < 0:
                 return
 
     def look_at(self, net: Neurons) -> np.ndarray:
@@ -181,7 +164,7 @@ class Search:
     def _price(self, lam: np.ndarray, net: Neurons, value: float) -> float:
         """Neurons join that λ makes larger than those in play; by how much, relatively."""
         rows, weights = self._support(lam)
-        if cover(len(rows), self.X.shape[1]) <= EAGER_CELLS:
+        if cover(len(rows), self.X.shape[1]) <= SEARCH.eager_cells:
             return self._enumerate(rows, weights, net, value)
         floors = self._floors(rows, weights, net, value)
         missing = 0.0
@@ -191,13 +174,13 @@ class Search:
         return missing or self.prove(lam, net, value)
 
     def prove(
-        self, lam: np.ndarray, net: Neurons, value: float, most_cells: int = MOST_CELLS
+        self, lam: np.ndarray, net: Neurons, value: float, most_cells: int = SEARCH.most_cells
     ) -> float:
-        """The same without looking at the cost, and keep λ if it proves more than was known."""
+        """Price λ whatever it costs, and keep it if it proves more than was known."""
         rows, weights = self._support(lam)
         d = self.X.shape[1]
         many = cover(len(rows), d)
-        if many <= most_cells and many * len(rows) * d**2 <= MOST_PRODUCTS:
+        if many <= most_cells and many * len(rows) * d**2 <= SEARCH.most_products:
             return self._enumerate(rows, weights, net, value)
         bounds = []
         for s in self.signs:
@@ -219,7 +202,7 @@ class Search:
     def _support(self, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows with a multiplier that is more than noise, and these multipliers, of sum 1."""
         pull = lam * self.lengths
-        rows = np.flatnonzero(pull > 1e-9 * pull.max())
+        rows = np.flatnonzero(pull > SEARCH.support * pull.max())
         return rows, lam[rows] / lam[rows].sum()
 
     def _enumerate(
@@ -230,7 +213,9 @@ class Search:
         missing, bounds = 0.0, []
         for s in self.signs:
             c = s * weights * self.y[rows]
-            priced = price(self.X[rows], c, self.alpha, all_cells, floors[s], 4 * NEW_NEURONS)
+            priced = price(
+                self.X[rows], c, self.alpha, all_cells, floors[s], 4 * SEARCH.new_neurons
+            )
             bounds.append(priced.bound)
             gain = self._join_best(priced.directions, priced.values, s, floors[s])
             missing = max(missing, gain)
@@ -239,7 +224,7 @@ class Search:
 
     def _join_best(self, u: np.ndarray, values: np.ndarray, s: int, floor: float) -> float:
         """The best of these neurons join, if they beat the floor; by what share of their value."""
-        better = np.flatnonzero(values > floor * ABOVE)[:NEW_NEURONS]
+        better = np.flatnonzero(values > floor * PRICING.above)[: SEARCH.new_neurons]
         joined = len(better) > 0 and self._join(u[better], s)
         return 1 - floor / float(values[better[0]]) if joined else 0.0
 
@@ -248,11 +233,13 @@ class Search:
     ) -> dict[int, float]:
         """What λ makes of the neurons in play: the margin, or with a pair one number per sign."""
         if self.budget == "sum":
-            return {s: value * (1 - 1e-12) for s in self.signs}
+            return {s: value * (1 - SEARCH.tie) for s in self.signs}
         t = self.X[rows] @ net.V.T / np.maximum(np.linalg.norm(net.V, axis=1), 1e-300)
         made = (weights * self.y[rows]) @ np.maximum(t, self.alpha * t) * net.sign
         tops = {s: float(made[net.sign == s].max(initial=0.0)) for s in self.signs}
-        return {s: max(top * (1 - 1e-12), 1e-5 * value) for s, top in tops.items()}
+        return {
+            s: max(top * (1 - SEARCH.tie), SEARCH.least_floor * value) for s, top in tops.items()
+        }
 
     def _keep(
         self, rows: np.ndarray, lam: np.ndarray, bounds: list[float], many: int | None
@@ -269,9 +256,9 @@ class Search:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Local maxima from many starts, best first: proposals, no proof."""
         near = net.V[net.sign == s]
-        longest = np.argsort(-np.linalg.norm(near, axis=1))[:MOST_STARTS]
-        pull = np.argsort(-np.abs(c) * np.linalg.norm(X, axis=1))[:MOST_STARTS]
-        anywhere = self.rng.standard_normal((min(len(X), MOST_STARTS), X.shape[1]))
+        longest = np.argsort(-np.linalg.norm(near, axis=1))[: SEARCH.most_starts]
+        pull = np.argsort(-np.abs(c) * np.linalg.norm(X, axis=1))[: SEARCH.most_starts]
+        anywhere = self.rng.standard_normal((min(len(X), SEARCH.most_starts), X.shape[1]))
         starts = np.concatenate([near[longest], np.sign(c[pull])[:, None] * X[pull], anywhere])
         tops = [climb(X, c, self.alpha, u) for k, u in enumerate(starts) if k == 0 or self.left > 0]
         return distinct(np.array([u for u, _ in tops]), np.array([value for _, value in tops]))
@@ -287,33 +274,37 @@ class Search:
         self.u = np.concatenate([self.u, u[new] / np.linalg.norm(u[new], axis=1)[:, None]])
         self.sign = np.append(self.sign, np.full(len(new), s))
         self.pattern = np.concatenate([self.pattern, pattern[new]])
-        self.walls = np.concatenate([self.walls, np.zeros((len(new), len(self.X)), dtype=bool)])
+        self.constrained = np.concatenate(
+            [self.constrained, np.zeros((len(new), len(self.X)), dtype=bool)]
+        )
         self.idle = np.append(self.idle, np.zeros(len(new), dtype=int))
-        self._near_walls()
+        self._constrain_nearest()
         return True
 
-    def _near_walls(self) -> None:
-        """Every neuron respects the walls next to it; others are added when they are crossed."""
+    def _constrain_nearest(self) -> None:
+        """Neurons stay on their side of the hyperplanes next to them; others join when crossed."""
         rows = self.points
         angle = np.abs(self.u @ self.X[rows].T) / np.maximum(self.lengths[rows], 1e-300)
         angle[self.sign[:, None] * self.y[rows] > 0] = np.inf
-        near = np.argsort(angle, axis=1)[:, : min(2 * self.X.shape[1] + 2, MOST_WALLS)]
+        near = np.argsort(angle, axis=1)[:, : min(2 * self.X.shape[1] + 2, SEARCH.most_constraints)]
         g = np.arange(len(near))[:, None]
-        self.walls[g, rows[near]] |= np.isfinite(angle[g, near])
+        self.constrained[g, rows[near]] |= np.isfinite(angle[g, near])
 
     def _follow(self, V: np.ndarray, used: np.ndarray) -> None:
-        """Neurons have moved: their sides of points not in play, and walls they crossed."""
+        """Neurons have moved: update their sides, and constrain them where they crossed over."""
         lengths = np.linalg.norm(V[used], axis=1)[:, None]
         self.u[used] = V[used] / lengths
         t = self.u[used] @ self.X.T / self.lengths
         inside = np.isin(np.arange(len(self.X)), self.points)
-        crossed = (t * self.pattern[used] < -1e-9) & (self.sign[used][:, None] * self.y < 0)
-        self.walls[used] |= crossed & inside
+        crossed = (t * self.pattern[used] < -SEARCH.crossed) & (
+            self.sign[used][:, None] * self.y < 0
+        )
+        self.constrained[used] |= crossed & inside
         self.pattern[used] = np.where(inside, self.pattern[used], np.where(t > 0, 1, -1))
 
     def _more_points(self, q: np.ndarray, value: float) -> float:
         """The most violated points join; by how much (relative) the worst was violated."""
-        violated = np.setdiff1d(np.flatnonzero(q < value * (1 - 1e-10)), self.points)
+        violated = np.setdiff1d(np.flatnonzero(q < value * (1 - SEARCH.violated)), self.points)
         if len(violated) == 0:
             return 0.0
         worst = violated[np.argsort(q[violated])]
@@ -324,7 +315,7 @@ class Search:
         """Forget idle neurons and those that became equal."""
         key = np.column_stack([self.sign, self.pattern[:, self.points]])
         first = np.unique(key, axis=0, return_index=True)[1]
-        kept = np.sort(first[self.idle[first] < MOST_IDLE])
+        kept = np.sort(first[self.idle[first] < SEARCH.most_idle])
         self.u, self.sign, self.pattern = self.u[kept], self.sign[kept], self.pattern[kept]
-        self.walls, self.idle = self.walls[kept], self.idle[kept]
-        self._near_walls()
+        self.constrained, self.idle = self.constrained[kept], self.idle[kept]
+        self._constrain_nearest()

@@ -24,6 +24,7 @@ from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
 from tacit.numerics.restricted import Budget
+from tacit.numerics.tolerances import SEARCH
 from tacit.values import Status
 
 
@@ -36,13 +37,6 @@ class OptimumStatus(Status):
         "infeasible",
         "no network of this kind, however wide, fits these labels (proved)",
     )
-
-
-TOLERANCE = 1e-8
-"""A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
-MOST_ROUNDS = 200
-MOST_STALLED = 4
-"""Rounds without progress after which what has been proved is returned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +92,8 @@ def convex_optimum(
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.warm_start_linear()
-    stalled, precision = 0, 1e-5
-    for _ in range(MOST_ROUNDS):
+    stalled, precision = 0, SEARCH.coarse
+    for _ in range(SEARCH.most_rounds):
         if search.hopeless:
             break
         before = search.gap
@@ -107,9 +101,11 @@ def convex_optimum(
         if progress is not None:
             upper = 1 / search.margin / scale if search.margin > 0 else math.inf
             progress(1 / search.bound / scale, upper)
-        precision = min(max(1e-3 * missing, 1e-10), 1e-5)
-        stalled = 0 if missing > 0 or search.gap < 0.9 * before else stalled + 1
-        if search.gap <= TOLERANCE / 10 or stalled == (MOST_STALLED if search.cells else 1):
+        precision = min(max(SEARCH.ahead * missing, SEARCH.fine), SEARCH.coarse)
+        stalled = 0 if missing > 0 or search.gap < SEARCH.progress * before else stalled + 1
+        if search.gap <= SEARCH.certified / 10 or stalled == (
+            SEARCH.most_stalled if search.cells else 1
+        ):
             break
         if search.left < 0 or _decided(search, scale, target):
             break
@@ -165,7 +161,7 @@ def _answer(search: Search, scale: float) -> ConvexOptimum:
                 net = Neurons(rounded.V / scale, rounded.sign)
             if not (np.isfinite(net.V).all() and math.isfinite(upper)):  # no float can hold it
                 upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
-    done = math.isfinite(upper) and upper - lower <= TOLERANCE * upper
+    done = math.isfinite(upper) and upper - lower <= SEARCH.certified * upper
     status = OptimumStatus.CERTIFIED if done else OptimumStatus.BOUNDED
     return ConvexOptimum(status, lower, upper, net, search.dual * lower, search.cells)
 

@@ -27,12 +27,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacit.numerics._extremal_result import BLOCK, Direction, Extremal, scaled_rows
+from tacit.numerics._extremal_result import Direction, Extremal, scaled_rows
 from tacit.numerics._sector_climb import met
 from tacit.numerics._sector_faces import enumerated, in_three
 from tacit.numerics.arrangements import TooManyCells
 from tacit.numerics.exact_signs import integer_rows
 from tacit.numerics.float64 import EPS
+from tacit.numerics.tolerances import EXTREMAL
 from tacit.values import BadInput
 
 __all__ = ["Direction", "Extremal", "extremal_directions", "lemma_2"]
@@ -88,7 +89,7 @@ def _signs_of_products(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """The signs of x_i·x_j, exactly, for blocks of rows i and all j."""
     scaled = scaled_rows(X)[0]
     n, d = X.shape
-    step = max(1, BLOCK // n)
+    step = max(1, EXTREMAL.block // n)
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         gram, size = scaled[rows] @ scaled.T, np.abs(scaled[rows]) @ np.abs(scaled).T

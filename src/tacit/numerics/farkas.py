@@ -12,13 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.numerics.float64 import EPS
-
-MOST_EXACT_ROWS = 40
-"""Up to this many rows with a multiplier are solved in rational arithmetic."""
-MOST_PRODUCTS = 300_000
-"""Rational products to spend on finding columns that follow from others."""
-MOST_TRIES = 20
-"""Rounds of dropping the rows whose multipliers had to turn negative."""
+from tacit.numerics.tolerances import FARKAS
 
 
 def farkas_proof(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
@@ -28,13 +22,13 @@ def farkas_proof(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
     if len(zero_rows):
         proof[zero_rows[0]] = 1
         return proof
-    for share in (1e-1, 1e-2, 1e-3, 0.0):  # few rows with large weights are the easiest to prove
+    for share in FARKAS.shares:
         rows = np.flatnonzero(multipliers > share * multipliers.max())
-        found = _interior(_without_followers(Z[rows]), multipliers[rows])
-        if found is None and len(rows) <= MOST_EXACT_ROWS:
-            found = _exactly(Z[rows], multipliers[rows])
-        if found is not None:
-            proof[rows] = found / found.sum()
+        weights = _interior(_without_followers(Z[rows]), multipliers[rows])
+        if weights is None and len(rows) <= FARKAS.most_exact_rows:
+            weights = _exactly(Z[rows], multipliers[rows])
+        if weights is not None:
+            proof[rows] = weights / weights.sum()
             return proof
     return None
 
@@ -43,7 +37,7 @@ def _interior(Z: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
     """λ > 0 on some rows with 0 well inside their hull; rows that do not fit are dropped."""
     rows = np.arange(len(Z))
     weights = multipliers
-    for _ in range(MOST_TRIES):
+    for _ in range(FARKAS.most_tries):
         takes_part = _can_take_part(Z[rows])
         rows, weights = rows[takes_part], weights[takes_part]
         A = Z[rows]
@@ -108,7 +102,7 @@ def _without_followers(Z: np.ndarray) -> np.ndarray:
     unit = Z / np.abs(Z).max(axis=0)
     R, order = qr(unit.T @ unit, mode="r", pivoting=True)
     sizes = np.abs(np.diag(R))
-    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    rank = int((sizes > FARKAS.rank * sizes[0]).sum())
     basis, rest = order[:rank], order[rank:]
     if len(rest) == 0:
         return Z
@@ -123,7 +117,7 @@ def _follows(Z: np.ndarray, j: int, basis: np.ndarray, coefficients: np.ndarray)
         return False
     simple = [Fraction(float(c)).limit_denominator(1000) for c in coefficients]
     terms = [(c, k) for c, k in zip(simple, basis, strict=True) if c]
-    if len(terms) * len(Z) > MOST_PRODUCTS:
+    if len(terms) * len(Z) > FARKAS.most_products:
         return False
     return all(sum(c * Fraction(float(z[k])) for c, k in terms) == float(z[j]) for z in Z)
 

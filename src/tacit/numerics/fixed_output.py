@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.numerics.convex_program import (
-    TOLERANCE,
     ConvexOptimum,
     OptimumStatus,
     convex_optimum,
@@ -26,9 +25,7 @@ from tacit.numerics.convex_program import (
 from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.restricted import Groups, restricted_program
-
-MOST_FLIPS = 60
-"""Walls beyond which a better cell is looked for."""
+from tacit.numerics.tolerances import FIXED_OUTPUT, SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class FixedOptimum:
     def status(self) -> OptimumStatus:
         if self.relaxed.status == OptimumStatus.INFEASIBLE:
             return OptimumStatus.INFEASIBLE
-        return OptimumStatus.CERTIFIED if self.gap <= TOLERANCE else OptimumStatus.BOUNDED
+        return OptimumStatus.CERTIFIED if self.gap <= SEARCH.certified else OptimumStatus.BOUNDED
 
 
 def fixed_optimum(
@@ -139,23 +136,23 @@ def _resolved(
 ) -> Neurons | None:
     """The best weights for groups of these sizes, in these cells or in better ones near by."""
     pattern = np.where(net.V @ X.T > 0, 1, -1).astype(np.int8)
-    found, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
+    best, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
     tries = 0
-    while found is not None:
-        lengths = np.outer(np.linalg.norm(found.V, axis=1), np.linalg.norm(X, axis=1))
-        touching = np.abs(found.V @ X.T) < 1e-6 * lengths
+    while best is not None:
+        lengths = np.outer(np.linalg.norm(best.V, axis=1), np.linalg.norm(X, axis=1))
+        touching = np.abs(best.V @ X.T) < FIXED_OUTPUT.touching * lengths
         for g, i in np.argwhere(touching & (net.sign[:, None] * y < 0)):
             tries += 1
-            if tries > MOST_FLIPS:
-                return found
+            if tries > FIXED_OUTPUT.most_flips:
+                return best
             flipped = pattern.copy()
             flipped[g, i] *= -1
             other, better = _in_cells(X, y, alpha, net.sign, flipped, sizes)
-            if other is not None and better > value * (1 + 1e-9):
-                pattern, found, value = flipped, other, better
+            if other is not None and better > value * FIXED_OUTPUT.better:
+                pattern, best, value = flipped, other, better
                 break
         else:
-            return found
+            return best
     return None
 
 
@@ -169,8 +166,8 @@ def _in_cells(
 ) -> tuple[Neurons | None, float]:
     """The best weights inside these cells, and the margin the solver says they have."""
     groups = Groups(sign, pattern, sign[:, None] * y < 0)
-    found = restricted_program(X, y, alpha, groups, sizes.astype(float))
-    return (None, 0.0) if found is None else (Neurons(found.V, sign), found.value)
+    proposal = restricted_program(X, y, alpha, groups, sizes.astype(float))
+    return (None, 0.0) if proposal is None else (Neurons(proposal.V, sign), proposal.value)
 
 
 def _margin(X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray) -> float:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tacit.numerics.tolerances import MARGIN
+
 Solver = Callable[[np.ndarray, float], np.ndarray | None]
 
 
@@ -21,12 +23,12 @@ def hull_weights(Z: np.ndarray, solve: Solver) -> tuple[np.ndarray, bool]:
     weights = np.full(len(Z), 1 / len(Z))
     c = 1.0
     for _ in range(3):
-        found = solve(Z, c)
-        if found is None or not 0 < found.sum() < np.inf:
+        lam = solve(Z, c)
+        if lam is None or not 0 < lam.sum() < np.inf:
             return weights, False  # still a valid dual point
-        weights = found / found.sum()
+        weights = lam / lam.sum()
         distance = np.linalg.norm(weights @ Z)
-        if distance > 1e-3 * c or distance < 1e-14:
+        if distance > MARGIN.rescale * c or distance < MARGIN.rescale_until:
             break
         c = float(distance)
     return weights, True
@@ -39,7 +41,7 @@ def by_active_set(Z: np.ndarray, c: float) -> np.ndarray | None:
     n, d = Z.shape
     rows = np.column_stack([Z, np.full(n, c)])
     above, at_least, kind = np.full(n, np.inf), np.full(n, c), np.zeros(n, dtype=np.intc)
-    options = {"primal_tol": 1e-12 * c, "iter_limit": 100 + 3 * n}
+    options = {"primal_tol": MARGIN.feasible * c, "iter_limit": 100 + 3 * n}
     try:
         _, _, flag, more = daqp.solve(
             np.eye(d + 1), np.zeros(d + 1), rows, above, at_least, kind, **options

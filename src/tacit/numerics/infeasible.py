@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.numerics.max_margin import max_margin
+from tacit.numerics.tolerances import FARKAS
 
 Proof = dict[int, Fraction]
 """λ_i of the points that have one."""
@@ -55,8 +56,8 @@ def _lines(X: np.ndarray) -> list[list[tuple[int, Fraction]]]:
     probe = np.random.default_rng(0).standard_normal(X.shape[1])
     height = np.abs(unit @ probe)
     order = np.argsort(height, kind="stable")
-    gaps = np.diff(height[order]) > 1e-12 * np.linalg.norm(probe)
-    found = []
+    gaps = np.diff(height[order]) > FARKAS.same_line * np.linalg.norm(probe)
+    shared = []
     for run in np.split(order, np.flatnonzero(gaps) + 1):
         if len(run) == 1:
             continue
@@ -65,8 +66,8 @@ def _lines(X: np.ndarray) -> list[list[tuple[int, Fraction]]]:
             row = [Fraction(float(value)) for value in X[i]]
             ratio = next(value for value in row if value)
             lines.setdefault(tuple(value / ratio for value in row), []).append((i, ratio))
-        found += [line for line in lines.values() if len(line) > 1]
-    return found
+        shared += [line for line in lines.values() if len(line) > 1]
+    return shared
 
 
 def _no_linear_function(
@@ -94,10 +95,10 @@ def _vertex(rows: np.ndarray) -> Proof | None:
     scaled = rows / np.abs(rows).max(axis=1)[:, None]
     A = np.vstack([scaled.T, np.ones(len(rows))])
     b = np.append(np.zeros(rows.shape[1]), 1.0)
-    found = linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
-    if found.x is None:
+    answer = linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
+    if answer.x is None:
         return None
-    used = np.flatnonzero(found.x > 1e-9)
+    used = np.flatnonzero(answer.x > FARKAS.vertex)
     null = _null_vector([[Fraction(float(v)) for v in rows[k]] for k in used])
     if null is None or min(null) <= 0:
         return None

@@ -14,9 +14,7 @@ import numpy as np
 
 from tacit.numerics.float64 import EPS, TINY
 from tacit.numerics.max_margin import MaxMargin, Separability, max_margin, support
-
-SUPPORT_TOLERANCE = 1e-7
-"""A point whose margin is larger than the smallest by this share is no support example."""
+from tacit.numerics.tolerances import MARGIN
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +26,8 @@ class MarginSolution:
     lower: float
     upper: float
     support: np.ndarray | None
-    """Rows of X on the margin, to `SUPPORT_TOLERANCE` of it: none without a solution, and None when
-    it is not known well enough to tell them."""
+    """Rows of X on the margin, to `MARGIN.support` of it: none without a solution, and None when it
+    is not known well enough to tell them."""
     multipliers: np.ndarray
     """λ ≥ 0, one per row of X: of sum 1, with a solution along Σ λ_i z_i or a proof of none."""
 
@@ -46,9 +44,9 @@ def support_rows(Z: np.ndarray, answer: MaxMargin) -> np.ndarray | None:
     """The rows of Z on the margin; None when it is not known well enough to tell them."""
     if answer.status == Separability.NOT_SEPARABLE:
         return np.array([], dtype=np.intp)
-    if answer.status == Separability.UNDECIDED or answer.gap > SUPPORT_TOLERANCE:
+    if answer.status == Separability.UNDECIDED or answer.gap > MARGIN.support:
         return None
-    return support(Z, answer, SUPPORT_TOLERANCE)
+    return support(Z, answer)
 
 
 def smallest_separator(answer: MaxMargin) -> np.ndarray | None:

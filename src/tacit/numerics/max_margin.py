@@ -22,6 +22,7 @@ from tacit.numerics.farkas import farkas_proof
 from tacit.numerics.float64 import EPS, TINY
 from tacit.numerics.hull_solvers import by_active_set, by_least_squares, hull_weights
 from tacit.numerics.newton import logistic_fit, squared_hinge_fit
+from tacit.numerics.tolerances import MARGIN
 from tacit.values import Status
 
 
@@ -31,18 +32,6 @@ class Separability(Status):
     SEPARABLE = "separable", "The rows are separable, with a margin of at least the lower bound."
     NOT_SEPARABLE = "not separable", "Farkas' multipliers prove that no hyperplane separates."
     UNDECIDED = "undecided", "Floating point cannot tell on which side of 0 the margin is."
-
-
-FIRST_ROWS = 1000
-"""Rows of the first working set; rows that are violated join it, round after round."""
-MOST_LOGISTIC_ROWS = 20_000
-"""Rows of the logistic fit that looks at large data first."""
-MOST_ROUNDS = 60
-"""Then what has been proved is returned as it is."""
-MOST_PLAIN_ROWS = 200
-"""Up to here, what solvers of the QP leave is easy enough to make a proof of."""
-GOOD_GAP = 1e-10
-"""A relative gap that needs no other solver, nor another round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,36 +73,35 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
         return MaxMargin(Separability.NOT_SEPARABLE, np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
     used = Z.any(axis=0)
     if not used.all():  # a column of zeros changes nothing
-        found = max_margin(Z[:, used], first)
+        narrow = max_margin(Z[:, used], first)
         direction = np.zeros(d)
-        direction[used] = found.direction
-        return replace(found, direction=direction)
+        direction[used] = narrow.direction
+        return replace(narrow, direction=direction)
     scale = _power_of_two(Z)
     scaled = Z / scale
-    found = _solve(scaled, first)
+    answer = _solve(scaled, first)
     lost = (scaled * scale != Z).any(axis=1)  # entries 10³⁰⁰ times smaller than the largest
-    if found.status == Separability.NOT_SEPARABLE and lost[found.multipliers > 0].any():
+    if answer.status == Separability.NOT_SEPARABLE and lost[answer.multipliers > 0].any():
         # The proof is about other rows than these.
-        found = replace(
-            found, status=Separability.UNDECIDED, upper=_upper(scaled, found.multipliers)
+        answer = replace(
+            answer, status=Separability.UNDECIDED, upper=_upper(scaled, answer.multipliers)
         )
-    if found.status == Separability.UNDECIDED:
-        found = _whatever_the_lengths(Z, scaled, found)
-    if found.status == Separability.NOT_SEPARABLE:
-        found = _with_best_direction(scaled, found)
-    lower = found.lower - d * TINY if lost.any() else found.lower
+    if answer.status == Separability.UNDECIDED:
+        answer = _whatever_the_lengths(Z, scaled, answer)
+    if answer.status == Separability.NOT_SEPARABLE:
+        answer = _with_best_direction(scaled, answer)
+    lower = answer.lower - d * TINY if lost.any() else answer.lower
     return replace(
-        found, lower=_times(lower, scale, -np.inf), upper=_times(found.upper, scale, np.inf)
+        answer, lower=_times(lower, scale, -np.inf), upper=_times(answer.upper, scale, np.inf)
     )
 
 
-def support(Z: np.ndarray, found: MaxMargin, tolerance: float = 1e-7) -> np.ndarray:
-    """Rows on the margin: z_i·w within `tolerance` (relative) or rounding of the smallest."""
+def support(Z: np.ndarray, answer: MaxMargin) -> np.ndarray:
+    """Rows on the margin: z_i·w within `MARGIN.support` (relative) or rounding of the smallest."""
     Z = Z / _power_of_two(Z)
-    margins = Z @ found.direction
-    return np.flatnonzero(
-        margins - 2 * _rounding(Z, found.direction) <= margins.min() * (1 + tolerance)
-    )
+    margins = Z @ answer.direction
+    rounding = 2 * _rounding(Z, answer.direction)
+    return np.flatnonzero(margins - rounding <= margins.min() * (1 + MARGIN.support))
 
 
 def _power_of_two(Z: np.ndarray) -> float:
@@ -132,13 +120,13 @@ def _times(value: float, scale: float, towards: float) -> float:
 def _solve(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     working = np.arange(len(Z)) if first is None else np.unique(first)
     best: MaxMargin | None = None
-    if len(Z) > 2 * FIRST_ROWS and first is None:
+    if len(Z) > 2 * MARGIN.first_rows and first is None:
         best, working = _look_first(Z)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MARGIN.most_rounds):
         if best is not None and best.status == Separability.NOT_SEPARABLE:
             return best
-        found, weights = _nearest_to_zero(Z[working])
-        best = _better(best, _of_all_rows(Z, working, found))
+        part, weights = _nearest_to_zero(Z[working])
+        best = _better(best, _of_all_rows(Z, working, part))
         if not _open(best):
             break
         margins = Z @ _unit(weights @ Z[working])
@@ -147,22 +135,22 @@ def _solve(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
         if len(violated) == 0:
             break
         # Rows without weight may go: the hull's distance to 0 still falls, so nothing repeats.
-        worst = violated[np.argsort(margins[violated])[: FIRST_ROWS // 2]]
+        worst = violated[np.argsort(margins[violated])[: MARGIN.first_rows // 2]]
         kept = working[(weights > 0) | (margins[working] <= inside)]
         working = np.union1d(kept, worst)
     assert best is not None
     return best
 
 
-def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -> MaxMargin:
+def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, answer: MaxMargin) -> MaxMargin:
     """Undecided: try rows of similar lengths, as w separates these iff it separates the others."""
     exponents = np.frexp(np.abs(Z).max(axis=1))[1]
     rows = np.ldexp(Z, -exponents[:, None])
     other = _solve(rows)
     lower = _lower(scaled, other.direction)
     if other.status == Separability.SEPARABLE:
-        found = replace(found, status=Separability.SEPARABLE, lower=max(lower, 0.0))
-        return replace(found, direction=other.direction)
+        answer = replace(answer, status=Separability.SEPARABLE, lower=max(lower, 0.0))
+        return replace(answer, direction=other.direction)
     if other.status == Separability.NOT_SEPARABLE:
         used = other.multipliers > 0
         if (np.ldexp(rows, exponents[:, None]) == Z)[used].all():  # nothing got lost
@@ -170,21 +158,21 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, found: MaxMargin) -
             multipliers = multipliers / multipliers.sum()
             multipliers[used] = np.maximum(multipliers[used], TINY)  # no row drops out
             return replace(other, lower=lower, multipliers=multipliers)
-    return found
+    return answer
 
 
-def _with_best_direction(Z: np.ndarray, found: MaxMargin) -> MaxMargin:
+def _with_best_direction(Z: np.ndarray, answer: MaxMargin) -> MaxMargin:
     """No w separates. The logistic fit's comes near, and does not depend on the rows' order."""
-    if len(Z) > 2 * FIRST_ROWS:
-        return found  # it has that direction
-    w, _ = logistic_fit(Z, ridge=1e-3)
-    w = _unit(w) if w.any() else found.direction
-    return replace(found, direction=w, lower=_lower(Z, w))
+    if len(Z) > 2 * MARGIN.first_rows:
+        return answer  # it has that direction
+    w, _ = logistic_fit(Z, ridge=MARGIN.ridge)
+    w = _unit(w) if w.any() else answer.direction
+    return replace(answer, direction=w, lower=_lower(Z, w))
 
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
     """Large data: Newton fits show whether it separates, and which rows will matter."""
-    rows = np.random.default_rng(0).permutation(len(Z))[:MOST_LOGISTIC_ROWS]
+    rows = np.random.default_rng(0).permutation(len(Z))[: MARGIN.most_logistic_rows]
     w = np.zeros(Z.shape[1])
     for ridge in (1e-2, 1e-4, 1e-6):
         w, lam = logistic_fit(Z[rows], ridge, w, most_steps=12)
@@ -197,7 +185,7 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
             multipliers[rows] = proof
             w = _unit(w)
             return MaxMargin(Separability.NOT_SEPARABLE, w, _lower(Z, w), 0.0, multipliers), rows
-    return None, np.sort(np.argsort(Z @ w)[:FIRST_ROWS])
+    return None, np.sort(np.argsort(Z @ w)[: MARGIN.first_rows])
 
 
 def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
@@ -212,7 +200,7 @@ def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
         weights, finished = hull_weights(Z, solve)
         if not finished and solve is by_active_set:
             continue
-        if not fitted and np.linalg.norm(weights @ Z) <= 1e-13:
+        if not fitted and np.linalg.norm(weights @ Z) <= MARGIN.surrounds:
             best, fitted = _by_logistic_fit(Z) or best, True
         if _open(best):
             for w, dual in _candidates(Z, weights):
@@ -226,32 +214,34 @@ def _nearest_to_zero(Z: np.ndarray) -> tuple[MaxMargin, np.ndarray]:
 
 
 def _open(best: MaxMargin | None) -> bool:
-    """Is there more to prove?"""
-    return best is None or (best.status != Separability.NOT_SEPARABLE and best.gap > GOOD_GAP)
+    """Whether there is more to prove."""
+    return best is None or (
+        best.status != Separability.NOT_SEPARABLE and best.gap > MARGIN.good_gap
+    )
 
 
 def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
     """Its λ > 0 is easier to make a proof of than the few rows that solvers of the QP leave."""
-    if len(Z) <= MOST_PLAIN_ROWS:
+    if len(Z) <= MARGIN.most_plain_rows:
         return None
-    w, lam = logistic_fit(Z, ridge=1e-3)
+    w, lam = logistic_fit(Z, ridge=MARGIN.ridge)
     proof = farkas_proof(Z, lam) if (Z @ w).min() <= 0 else None
     if proof is None:
         return None
     return MaxMargin(Separability.NOT_SEPARABLE, _unit(w), _lower(Z, _unit(w)), 0.0, proof)
 
 
-def _of_all_rows(Z: np.ndarray, working: np.ndarray, found: MaxMargin) -> MaxMargin:
+def _of_all_rows(Z: np.ndarray, working: np.ndarray, answer: MaxMargin) -> MaxMargin:
     """What was proved about the working set, said about all rows: their margin is not larger."""
     if len(working) == len(Z):
-        return found
+        return answer
     multipliers = np.zeros(len(Z))
-    multipliers[working] = found.multipliers
-    lower = _lower(Z, found.direction)
-    status = found.status
+    multipliers[working] = answer.multipliers
+    lower = _lower(Z, answer.direction)
+    status = answer.status
     if status != Separability.NOT_SEPARABLE:
         status = Separability.SEPARABLE if lower > 0 else Separability.UNDECIDED
-    return replace(found, status=status, lower=lower, multipliers=multipliers)
+    return replace(answer, status=status, lower=lower, multipliers=multipliers)
 
 
 def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -277,11 +267,11 @@ def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np
 
 
 def _bounds(Z: np.ndarray, w: np.ndarray, multipliers: np.ndarray) -> MaxMargin:
-    """What the two prove."""
+    """The bounds that w and λ prove."""
     lower, upper = _lower(Z, w), _upper(Z, multipliers)
     if lower > 0:
         return MaxMargin(Separability.SEPARABLE, w, lower, upper, multipliers)
-    proof = farkas_proof(Z, multipliers) if upper <= 1e-9 else None
+    proof = farkas_proof(Z, multipliers) if upper <= MARGIN.try_proof else None
     if proof is not None:
         return MaxMargin(Separability.NOT_SEPARABLE, w, lower, 0.0, proof)
     return MaxMargin(Separability.UNDECIDED, w, lower, upper, multipliers)
@@ -303,7 +293,7 @@ def _upper(Z: np.ndarray, multipliers: np.ndarray) -> float:
 
 
 def _rounding(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Bounds the errors of Z @ w, those of underflow too."""
+    """Bounds of the errors of Z @ w, those of underflow too."""
     return (len(w) + 2) * (EPS * (np.abs(Z) @ np.abs(w)) + TINY * Z.any(axis=1))
 
 

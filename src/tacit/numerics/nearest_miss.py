@@ -12,6 +12,9 @@ import numpy as np
 MOST_ENTRIES = 20_000
 """Rows times columns up to which the walk is tried."""
 MOST_STARTS = 12
+"""Directions that it starts from, both ways."""
+MOST_STEPS = 20
+"""Vertices of one walk."""
 
 
 def nearest_miss(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -28,13 +31,13 @@ def nearest_miss(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
     starts = [w, Z.mean(axis=0), *singular[::-1], *np.eye(Z.shape[1])][:MOST_STARTS]
     best = w
     for start in [sign * start for start in starts for sign in (1, -1)]:
-        for _ in range(20):
-            found = linprog(-start, A_ub=-Z, b_ub=np.ones(len(Z)), bounds=(None, None))
-            if found.status == 3:  # unbounded: along some direction no row fails at all
-                found = linprog(-start, A_ub=-Z, b_ub=np.zeros(len(Z)), bounds=(-1, 1))
-            if found.x is None or not found.x.any():
+        for _ in range(MOST_STEPS):
+            vertex = linprog(-start, A_ub=-Z, b_ub=np.ones(len(Z)), bounds=(None, None))
+            if vertex.status == 3:  # unbounded: along some direction no row fails at all
+                vertex = linprog(-start, A_ub=-Z, b_ub=np.zeros(len(Z)), bounds=(-1, 1))
+            if vertex.x is None or not vertex.x.any():
                 break
-            better = found.x / np.linalg.norm(found.x)
+            better = vertex.x / np.linalg.norm(vertex.x)
             if _worst(Z, better) <= _worst(Z, best):
                 break
             best = start = better

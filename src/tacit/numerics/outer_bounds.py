@@ -11,9 +11,7 @@ import heapq
 import numpy as np
 
 from tacit.numerics.float64 import EPS
-
-MOST_SETS = 5000
-"""Branchings after which the search for the best set ends."""
+from tacit.numerics.tolerances import OUTER_BOUND
 
 
 def outer_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
@@ -48,7 +46,7 @@ def _largest_subset(A: np.ndarray) -> float:
     # Of sets that are still open: what is in adds up to `inside`; i would add `gain`, and more with
     # others that are `free`. The number only keeps equal bounds apart.
     heap = [(-np.inf, 0, 0.0, np.diag(A).copy(), np.ones(len(A), dtype=bool))]
-    for number in range(1, MOST_SETS):
+    for number in range(1, OUTER_BOUND.most_sets):
         if not heap or -heap[0][0] <= best:
             return best
         _, _, inside, gain, free = heapq.heappop(heap)
@@ -79,7 +77,7 @@ def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -
         max uᵀQu + b·u ≤ µ + bᵀ(µ − Q)⁻¹b/4.
     """
     lengths = np.linalg.norm(X, axis=1)
-    tau = np.maximum(np.abs(X @ u), 1e-3 * lengths)
+    tau = np.maximum(np.abs(X @ u), OUTER_BOUND.least_tau * lengths)
     up = c > 0
     weight = np.where(
         up, c / (2 * np.where(tau > 0, tau, 1.0)), c / np.where(lengths > 0, lengths, 1.0)
@@ -93,7 +91,8 @@ def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -
         (len(c) + 20 * X.shape[1]) * EPS * float(np.abs(weight) @ lengths**2 + np.abs(c) @ lengths)
     )
     top = float(values[-1]) + error
-    distances = np.geomspace(1e-9, 1e3, 200) * max(abs(top), float(np.sqrt(b2.sum())), 1e-300)
+    shifts = np.geomspace(OUTER_BOUND.first_shift, OUTER_BOUND.last_shift, OUTER_BOUND.shifts)
+    distances = shifts * max(abs(top), float(np.sqrt(b2.sum())), 1e-300)
     mu = np.maximum(top, 0.0) + distances
     bounds = mu + (b2 / (mu[:, None] - values)).sum(axis=1) / 4
     return float(bounds.min()) + half * float(c[up] @ tau[up]) / 2 + error

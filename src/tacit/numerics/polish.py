@@ -1,7 +1,7 @@
 """From nearly optimal to optimal: Newton's method on the optimality conditions.
 
-Close to the optimum it is known which neurons live, which walls they lean on and which points are
-on the margin. What is left are equations: for neurons v_g along the faces they lean on,
+Close to the optimum it is known which neurons live, on which hyperplanes they lie and which points
+are on the margin. What is left are equations: for neurons v_g along the faces they lie on,
 
     ∇size(v)_g = Σ_i λ_i s_g y_i m_gi x_i,        y_i f(x_i) = 1 on the margin.
 
@@ -18,12 +18,7 @@ import numpy as np
 from tacit.numerics.neurons import Neurons, size
 from tacit.numerics.pricing import best_in_cell
 from tacit.numerics.restricted import Budget
-
-MOST_STEPS = 25
-MOST_FRUITLESS = 4
-"""Steps in a row that do not halve what is wrong, after which Newton's method ends."""
-SHARES = (1e-3, 1e-5, 1e-6, 3e-7, 1e-7)
-"""How much smaller than the largest a neuron may be and still be taken for an optimal one."""
+from tacit.numerics.tolerances import POLISH
 
 
 def polish(
@@ -35,21 +30,21 @@ def polish(
     out: with the optimal λ they would have no weight.
     """
     room = _room(net, budget)
-    found = _sharpen(X, y, alpha, net, lam)
+    sharp = _sharpen(X, y, alpha, net, lam)
     tried = set()
-    for share in SHARES:
-        rows = np.flatnonzero(found.short <= share)
+    for share in POLISH.shares:
+        rows = np.flatnonzero(sharp.short <= share)
         if len(rows) in tried:
             continue
         tried.add(len(rows))
-        near = Neurons(found.net.V[rows], found.net.sign[rows])
+        near = Neurons(sharp.net.V[rows], sharp.net.sign[rows])
         weights = best_weights(X, y, alpha, near, room, budget)
         if weights is None:
             continue
-        kept = np.flatnonzero(weights > 1e-7 * weights.max())
+        kept = np.flatnonzero(weights > POLISH.weight * weights.max())
         vertex = Neurons(near.V[kept] * weights[kept][:, None], near.sign[kept])
-        leans = [found.leans[rows[k]] for k in kept]
-        better = newton(X, y, alpha, vertex, leans, lam, budget)
+        faces = [sharp.faces[rows[k]] for k in kept]
+        better = newton(X, y, alpha, vertex, faces, lam, budget)
         if better is not None:
             yield better
 
@@ -69,7 +64,7 @@ def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budg
         change = np.linalg.svd(H)[2][-1]
         change *= -1.0 if lengths @ change > 0 else 1.0
         left = 1 + change / max(float(-change.min()), 1e-300)
-        kept = left > 1e-12
+        kept = left > POLISH.gone
         net = Neurons(net.V[kept] * left[kept][:, None], net.sign[kept])
     return net
 
@@ -80,8 +75,8 @@ class _Sharp:
     """Unit vectors."""
     short: np.ndarray
     """By what share λ makes them smaller than the largest of their sign."""
-    leans: list[np.ndarray]
-    """The rows they lean on."""
+    faces: list[np.ndarray]
+    """The rows whose hyperplanes they lie on."""
 
 
 def _room(net: Neurons, budget: Budget) -> np.ndarray:
@@ -97,21 +92,21 @@ def _sharpen(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.n
     rows = np.flatnonzero(lam > 0)
     U: list[np.ndarray] = []
     sign: list[int] = []
-    length, leans = [], []
+    length, faces = [], []
     for v, s in zip(net.V, net.sign.tolist(), strict=True):
         signs = np.where(X[rows] @ v > 0, 1, -1)
         r, on = best_in_cell(X[rows], s * lam[rows] * y[rows], alpha, signs)
         norm = float(np.linalg.norm(r))
-        same = [u @ r > (1 - 1e-9) * norm and s == t for u, t in zip(U, sign, strict=True)]
+        same = [u @ r > POLISH.same * norm and s == t for u, t in zip(U, sign, strict=True)]
         if norm > 0 and not any(same):
             U.append(r / norm)
             sign.append(s)
             length.append(norm)
-            leans.append(rows[on])
+            faces.append(rows[on])
     which, values = np.array(sign, dtype=int), np.array(length)
     largest = np.where(which > 0, *(values[which == s].max(initial=0.0) for s in (1, -1)))
     V = np.array(U).reshape(len(U), X.shape[1])
-    return _Sharp(Neurons(V, which), 1 - values / largest, leans)
+    return _Sharp(Neurons(V, which), 1 - values / largest, faces)
 
 
 def best_weights(
@@ -130,7 +125,7 @@ def best_weights(
     t = X @ net.V.T
     H = y[:, None] * net.sign * np.maximum(t, alpha * t) / lengths[:, None]
     owners = [np.ones(len(net.sign))] if budget == "sum" else [net.sign > 0, net.sign < 0]
-    found = linprog(
+    answer = linprog(
         np.append(np.zeros(len(net.sign)), -1.0),
         A_ub=np.vstack(
             [np.column_stack([-H, lengths.min() / lengths]), np.column_stack([owners, 0 * room])]
@@ -138,9 +133,9 @@ def best_weights(
         b_ub=np.concatenate([np.zeros(len(X)), room / room.sum()]),
         method="highs-ds",
     )
-    if found.x is None or not found.x[-1] > 0:
+    if answer.x is None or not answer.x[-1] > 0:
         return None
-    weights: np.ndarray = found.x[:-1]
+    weights: np.ndarray = answer.x[:-1]
     return weights
 
 
@@ -149,21 +144,24 @@ def newton(
     y: np.ndarray,
     alpha: float,
     net: Neurons,
-    leans: list[np.ndarray],
+    faces: list[np.ndarray],
     lam: np.ndarray,
     budget: Budget,
 ) -> tuple[Neurons, np.ndarray] | None:
-    """Rows are divided by their lengths here and λ_i multiplied: then all is of one size."""
+    """Solve the optimality conditions; None where the guess leads nowhere.
+
+    Rows are divided by their lengths and λ_i multiplied by them, so that all is of one size.
+    """
     lengths = np.linalg.norm(X, axis=1)
-    rows = np.flatnonzero(lam * lengths > 1e-6 * (lam * lengths).max())
-    frames = [along(X[on]) for on in leans]
+    rows = np.flatnonzero(lam * lengths > POLISH.support * (lam * lengths).max())
+    frames = [along(X[on]) for on in faces]
     if any(frame.shape[1] == 0 for frame in frames):
         return None
     unit = X[rows] / lengths[rows][:, None]
     H = np.hstack(
         [
             _response(unit, y[rows], alpha, v, s, frame) * ~np.isin(rows, on)[:, None]
-            for v, s, frame, on in zip(net.V, net.sign, frames, leans, strict=True)
+            for v, s, frame, on in zip(net.V, net.sign, frames, faces, strict=True)
         ]
     )
     ends = np.cumsum([frame.shape[1] for frame in frames])
@@ -175,20 +173,22 @@ def newton(
     dual *= float(slope @ x) / float(dual @ (H @ x))
     goal = float((H @ x * lengths[rows]).min()) / lengths[rows]  # the margin of all
     smallest, fruitless = np.inf, 0
-    for _ in range(MOST_STEPS):
+    for _ in range(POLISH.most_steps):
         slope, bend = _size(x, parts, net.sign, budget)
         residual = np.concatenate([H.T @ dual - slope, H @ x - goal])
         wrong = float(np.linalg.norm(residual))
         fruitless = 0 if wrong < smallest / 2 else fruitless + 1
         smallest = min(wrong, smallest)
-        if fruitless == MOST_FRUITLESS:
+        if fruitless == POLISH.most_fruitless:
             break
         matrix = np.block([[-bend, H.T], [H, np.zeros((len(rows), len(rows)))]])
         norms = np.concatenate([np.full(p.stop - p.start, np.linalg.norm(x[p])) for p in parts])
-        scale = np.concatenate([norms, np.maximum(np.abs(dual), 1e-3 * np.abs(dual).max())])
-        step = scale * np.linalg.lstsq(matrix * scale, -residual, rcond=1e-13)[0]
+        scale = np.concatenate(
+            [norms, np.maximum(np.abs(dual), POLISH.least_scale * np.abs(dual).max())]
+        )
+        step = scale * np.linalg.lstsq(matrix * scale, -residual, rcond=POLISH.singular)[0]
         share = np.abs(step[: len(x)]) / norms
-        step *= min(1.0, 0.5 / max(share.max(), 1e-300))  # no neuron turns around in one step
+        step *= min(1.0, POLISH.most_turn / max(share.max(), 1e-300))
         x, dual = x + step[: len(x)], dual + step[len(x) :]
         if not (np.isfinite(x).all() and np.isfinite(dual).all() and dual.max() > 0):
             return None
@@ -204,7 +204,7 @@ def along(rows: np.ndarray) -> np.ndarray:
     if len(rows) == 0:
         return np.eye(d)
     _, sizes, directions = np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None])
-    return directions[int((sizes > 1e-7).sum()) :].T
+    return directions[int((sizes > POLISH.rank).sum()) :].T
 
 
 def _response(

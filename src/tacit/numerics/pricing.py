@@ -7,7 +7,7 @@ function is g·u, and for every z ≥ 0
 
     max over the cell   ≤   ‖g + Σ_i z_i σ_i x_i‖,
 
-with equality for the best z. Walls with s·y_i > 0 can be left out: beyond such a wall the function
+with equality for the best z. Hyperplanes with s·y_i > 0 can be left out: beyond one the function
 is larger than g·u, so what g·u reaches there is counted for the next cell anyway.
 """
 
@@ -18,11 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.numerics.float64 import EPS
-
-DESCENT_STEPS = 10
-"""Times d: cheap steps towards the best z, for all cells at once, before exact ones."""
-ABOVE = 1 + 1e-9
-"""What exceeds the floor by less is not counted as above it: it may be the floor itself."""
+from tacit.numerics.tolerances import PRICING
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +47,8 @@ def price(
 ) -> Priced:
     """Bound max Σ c_i φ(u·x_i) over the unit ball, given all cells of the rows of X.
 
-    c_i = s λ_i y_i, none of them 0. `floor` is a value that interests nobody: cells proved to stay
-    below it are not looked at further, and `bound` is at least that. The search ends when `enough`
+    c_i = s λ_i y_i, none of them 0. Cells proved to stay below
+    `floor` are not looked at further, and `bound` is at least that. The search ends when `enough`
     cells above the floor have been found; the bound is valid all the same, but not sharp.
     """
     g = np.where(cells > 0, c, alpha * c) @ X
@@ -62,33 +58,33 @@ def price(
     error = steps * float(np.abs(c) @ lengths)
     ceiling = floor - error
     rows = np.flatnonzero(norms > ceiling)
-    walls = _walls(X, c)
-    z, left = _descend(walls, cells[rows], g[rows], ceiling)
+    planes = _hyperplanes(X, c)
+    z, left = _descend(planes, cells[rows], g[rows], ceiling)
     above: list[int] = []
     for k in left.tolist():
-        z[k] = walls.best(cells[rows[k]], g[rows[k]])
+        z[k] = planes.best(cells[rows[k]], g[rows[k]])
         value = np.linalg.norm(g[rows[k]] + (z[k] * cells[rows[k]]) @ X)
-        if value > max(floor * ABOVE, error):
+        if value > max(floor * PRICING.above, error):
             above.append(k)
         if len(above) == enough:
             break
     r = g[rows] + (z * cells[rows]) @ X
     values = np.linalg.norm(r, axis=1)
     bounds = values + error + steps * (z @ lengths)  # the sum has a larger error where z is large
-    u, found = distinct(r[above], values[above])
-    return Priced(max(floor, float(bounds.max(initial=0.0))), u, found, cells[rows], z)
+    u, tops = distinct(r[above], values[above])
+    return Priced(max(floor, float(bounds.max(initial=0.0))), u, tops, cells[rows], z)
 
 
 def climb(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
     """Go up from u on the unit sphere, cell by cell, to where Σ c_i φ(u·x_i) is large."""
     value = 0.0
-    walls = _walls(X, c)
-    for _ in range(100):
+    planes = _hyperplanes(X, c)
+    for _ in range(PRICING.most_climbs):
         signs = np.where(X @ u > 0, 1, -1)
         g = np.where(signs > 0, c, alpha * c) @ X
-        r = g + (walls.best(signs, g) * signs) @ X
+        r = g + (planes.best(signs, g) * signs) @ X
         length = float(np.linalg.norm(r))
-        if length <= value * (1 + 1e-12):
+        if length <= value * PRICING.climb:
             break
         u, value = r / length, length
     return u, function(X, c, alpha, u)
@@ -105,40 +101,40 @@ def best_in_cell(
 ) -> tuple[np.ndarray, np.ndarray]:
     """r = g + Σ z_i σ_i x_i for the best z: the best u times its value; and the rows with z > 0."""
     g = np.where(signs > 0, c, alpha * c) @ X
-    z = _walls(X, c).best(signs, g)
+    z = _hyperplanes(X, c).best(signs, g)
     size = z * np.linalg.norm(X, axis=1)
-    return g + (z * signs) @ X, np.flatnonzero(size > 1e-8 * np.linalg.norm(g))
+    return g + (z * signs) @ X, np.flatnonzero(size > PRICING.on_face * np.linalg.norm(g))
 
 
 def _descend(
-    walls: _Walls, signs: np.ndarray, g: np.ndarray, ceiling: float
+    planes: _Hyperplanes, signs: np.ndarray, g: np.ndarray, ceiling: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """For every cell a z ≥ 0 by coordinate descent; the cells left above the ceiling, worst first.
 
-    In every step the wall that helps most gets its best z, until the cell is below the ceiling.
+    In every step the hyperplane that helps most gets its best z, until the cell is below it.
     """
     z = np.zeros(signs.shape)
     alive, r = np.arange(len(signs)), g
-    sides = signs[:, walls.rows].astype(float)
-    steps = np.zeros(sides.shape)  # z times the walls' lengths
-    for _ in range(DESCENT_STEPS * g.shape[1] if len(walls.rows) else 0):
+    sides = signs[:, planes.rows].astype(float)
+    steps = np.zeros(sides.shape)  # z_i times ‖x_i‖
+    for _ in range(PRICING.descent_steps * g.shape[1] if len(planes.rows) else 0):
         above = np.linalg.norm(r, axis=1) > ceiling
         if not above.all():
-            z[np.ix_(alive[~above], walls.rows)] = steps[~above] / walls.lengths
+            z[np.ix_(alive[~above], planes.rows)] = steps[~above] / planes.lengths
             alive, r, sides, steps = alive[above], r[above], sides[above], steps[above]
-        change = np.maximum(-(r @ walls.units) * sides, -steps)
+        change = np.maximum(-(r @ planes.units) * sides, -steps)
         best = np.abs(change).argmax(axis=1)
         where = np.arange(len(alive))
         steps[where, best] += change[where, best]
-        r = r + (change[where, best] * sides[where, best])[:, None] * walls.units.T[best]
-    if len(walls.rows):
-        z[np.ix_(alive, walls.rows)] = steps / walls.lengths
+        r = r + (change[where, best] * sides[where, best])[:, None] * planes.units.T[best]
+    if len(planes.rows):
+        z[np.ix_(alive, planes.rows)] = steps / planes.lengths
     return z, alive[np.argsort(-np.linalg.norm(r, axis=1))]
 
 
 @dataclass(frozen=True, eq=False)
-class _Walls:
-    """Walls with c_i < 0."""
+class _Hyperplanes:
+    """The hyperplanes of points with c_i < 0."""
 
     rows: np.ndarray
     units: np.ndarray
@@ -147,7 +143,7 @@ class _Walls:
     count: int
 
     def best(self, signs: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """The z ≥ 0 on the walls that makes ‖g + Σ z_i σ_i x_i‖ smallest."""
+        """The z ≥ 0 on the hyperplanes that makes ‖g + Σ z_i σ_i x_i‖ smallest."""
         from scipy.optimize import nnls
 
         z = np.zeros(self.count)
@@ -159,11 +155,11 @@ class _Walls:
         return z
 
 
-def _walls(X: np.ndarray, c: np.ndarray) -> _Walls:
+def _hyperplanes(X: np.ndarray, c: np.ndarray) -> _Hyperplanes:
     rows = np.flatnonzero(c < 0)
     lengths = np.linalg.norm(X[rows], axis=1)
     lengths[lengths == 0] = 1.0
-    return _Walls(rows, X[rows].T / lengths, lengths, len(c))
+    return _Hyperplanes(rows, X[rows].T / lengths, lengths, len(c))
 
 
 def distinct(r: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -172,6 +168,6 @@ def distinct(r: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     u = r[order] / np.linalg.norm(r[order], axis=1)[:, None]
     kept: list[int] = []
     for k in range(len(u)):
-        if not kept or (u[kept] @ u[k]).max() < 1 - 1e-10:
+        if not kept or (u[kept] @ u[k]).max() < PRICING.same:
             kept.append(k)
     return u[kept], values[order][kept]

@@ -5,10 +5,10 @@ the output weight multiplied in. In the form that always has a solution, whateve
 
     max t   such that   y_i Σ_g s_g m_gi x_i·v_g ≥ t for all i,   size(v) ≤ 1,
 
-with m_gi = 1 where the pattern is + and α where it is −. A group has to stay inside its walls,
-σ_gi x_i·v_g ≥ 0. They are needed only at points with s_g y_i < 0: at the others φ(x_i·v_g) is at
-least the m_gi x_i·v_g that is counted, whatever its side. What comes out is a proposal: nobody
-believes it before its network has been evaluated and its multipliers priced.
+with m_gi = 1 where the pattern is + and α where it is −. A group has to stay in its cell,
+σ_gi x_i·v_g ≥ 0. That is needed only at points with s_g y_i < 0: at the others φ(x_i·v_g) is at
+least the m_gi x_i·v_g that is counted, whatever its side. What comes out is a proposal, to be
+checked by evaluating its network and pricing its multipliers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 
 Budget = Literal["sum", "pair"]
 
-FINEST = 1e-13
-"""Feasibility that is asked for at most: the solver's rounding errors are not far below."""
+FINEST_FEASIBILITY = 1e-13
+"""The feasibility asked of Clarabel at most: its rounding errors are not far below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,8 @@ class Groups:
     """s_g = ±1, the sign of the output weight."""
     pattern: np.ndarray
     """σ_g, int8: one row of ±1 per group over the points."""
-    walls: np.ndarray
-    """Where σ_gi x_i·v_g ≥ 0 is asked for, bool."""
+    constrained: np.ndarray
+    """Where σ_gi x_i·v_g ≥ 0 is required, bool."""
     face: np.ndarray | None = None
     """Where x_i·v_g = 0 is asked for, bool; None: nowhere."""
 
@@ -87,12 +87,12 @@ def restricted_program(
     margins = sparse.hstack(
         [unit / lengths[:, None], -H, sparse.csc_matrix((n, width - 1 - count * d))], format="csc"
     )
-    walls = _walls(X, groups.walls, -groups.pattern.astype(float), width)
-    face = np.zeros_like(groups.walls) if groups.face is None else groups.face
-    faces = _walls(X, face, np.ones(face.shape), width)
-    blocks = [faces, margins, walls]
-    right = np.zeros(faces.shape[0] + n + walls.shape[0])
-    cones = [clarabel.ZeroConeT(faces.shape[0]), clarabel.NonnegativeConeT(n + walls.shape[0])]
+    inside = _constraints(X, groups.constrained, -groups.pattern.astype(float), width)
+    face = np.zeros_like(groups.constrained) if groups.face is None else groups.face
+    faces = _constraints(X, face, np.ones(face.shape), width)
+    blocks = [faces, margins, inside]
+    right = np.zeros(faces.shape[0] + n + inside.shape[0])
+    cones = [clarabel.ZeroConeT(faces.shape[0]), clarabel.NonnegativeConeT(n + inside.shape[0])]
     if sums:
         balls, ball_cones, ball_right = _sums(count, d, width, groups.sign, budget == "pair")
     else:
@@ -103,7 +103,7 @@ def restricted_program(
     settings.max_threads = 1
     settings.time_limit = max(seconds, 0.1)
     settings.tol_gap_abs = settings.tol_gap_rel = precision
-    settings.tol_feas = max(precision * min(1.0, unit / float(lengths.min())), FINEST)
+    settings.tol_feas = max(precision * min(1.0, unit / float(lengths.min())), FINEST_FEASIBILITY)
     cost = np.zeros(width)
     cost[0] = -1
     solution = clarabel.DefaultSolver(
@@ -123,7 +123,7 @@ def restricted_program(
     return Restricted(x[0] * unit, x[1 : 1 + count * d].reshape(count, d), lam / lam.sum(), on_face)
 
 
-def _walls(X: np.ndarray, where: np.ndarray, factor: np.ndarray, width: int) -> Any:
+def _constraints(X: np.ndarray, where: np.ndarray, factor: np.ndarray, width: int) -> Any:
     """Rows factor_gi·x_i on v_g for every (g, i) that is asked for."""
     from scipy import sparse
 

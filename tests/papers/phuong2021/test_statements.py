@@ -303,7 +303,7 @@ def test_lemma_1_tells_no_failure_where_sectors_may_be_missing(rng):
 
 
 @pytest.mark.parametrize("d", [3, 7])
-def test_lemma_2_knows_points_in_the_walls(d):
+def test_lemma_2_knows_points_on_the_hyperplanes(d):
     e = np.eye(d)
     data = Dataset(np.array([e[0], -2 * e[1], e[0] + 0.3 * e[2]]), np.array([1, -1, 1]))
     verdict = judge(of("lemma2"), Case(data, FLOW))

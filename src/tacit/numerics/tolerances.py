@@ -1,0 +1,268 @@
+"""The tolerances of the numerical algorithms, one frozen object for each, with the reasons.
+
+Shares are relative to the size of what they are compared with. No tolerance here is believed by a
+proof: bounds are computed from the rounding errors themselves (`float64`), and what a tolerance
+lets pass is a proposal that is evaluated again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SearchTolerances:
+    """The rounds of the convex program (`convex_program`, `column_generation`)."""
+
+    certified: float = 1e-8
+    """A relative gap up to this is called `certified`; the rounds aim at a tenth of it."""
+    most_rounds: int = 200
+    """Rounds after which what has been proved is returned."""
+    most_stalled: int = 4
+    """Rounds in a row without progress after which the search ends …"""
+    progress: float = 0.9
+    """… where progress is a missing neuron, or a gap that falls by this factor."""
+    coarse: float = 1e-5
+    """The precision that the first restricted program is solved to: its answer soon changes."""
+    fine: float = 1e-10
+    """The precision at the end; `polish` does the rest."""
+    ahead: float = 1e-3
+    """The precision relative to what the last round still missed."""
+    eager_cells: int = 20_000
+    """Arrangements up to this size are enumerated in every round, larger ones in the end only."""
+    most_cells: int = 1_000_000
+    """Arrangements larger than this are not enumerated: other bounds are used."""
+    most_products: float = 2e9
+    """The same for cells × points × d², about what pricing them takes."""
+    first_neurons: int = 20
+    """Neurons of each sign to begin with …"""
+    first_entries: int = 1000
+    """… as long as they have no more weights than this."""
+    new_neurons: int = 30
+    """Neurons of each sign that may join in one round: more make the program slow."""
+    most_starts: int = 25
+    """Climbs of each sign and kind of start in one round."""
+    most_fixed: int = 600
+    """Points for which a network with four times as many fixed directions of each sign is tried."""
+    most_constraints: int = 30
+    """Hyperplanes next to a neuron that it may not cross from the beginning."""
+    most_idle: int = 5
+    """Rounds without weight after which a neuron leaves."""
+    hopeless: float = 1e-12
+    """Margins below this share of the shortest point drown in the rounding errors of f(x_i)."""
+    least_value: float = 1e-9
+    """The least value of a round, relative to the last one's: the solver may report 0."""
+    least_unit: float = 1e-3
+    """The unit falls by this factor at most from one round to the next …"""
+    far: float = 0.01
+    """… and where it falls by more than this, the solver's error was too large for its answer."""
+    noise: float = 1e-7
+    """What the solver leaves of a neuron that is 0, at its best relative to the largest …"""
+    noise_over_precision: float = 100.0
+    """… and over the precision that was asked for."""
+    used: float = 1e-8
+    """Neurons above this share of the largest are evaluated, also where they may be noise."""
+    polish: float = 1e-2
+    """A round that misses less than this is near enough for Newton's method."""
+    more_points: float = 0.1
+    """Points join once neurons are missing by less than this."""
+    done: float = 1e-10
+    """The gap at which nothing is left to polish."""
+    support: float = 1e-9
+    """λ_i‖x_i‖ below this share of the largest is the solver's noise."""
+    tie: float = 1e-12
+    """What λ makes of neurons in play is lowered by this share: they are no missing neurons."""
+    least_floor: float = 1e-5
+    """The least such value with a pair of budgets, relative to the margin: a sign may be unused."""
+    crossed: float = 1e-9
+    """The cosine beyond which a neuron has crossed a hyperplane, and may not do so again."""
+    violated: float = 1e-10
+    """A margin that is smaller than the value by this share is violated."""
+
+
+@dataclass(frozen=True)
+class PricingTolerances:
+    """How large λ can make a neuron (`pricing`)."""
+
+    descent_steps: int = 10
+    """Times d: cheap steps towards the best z, for all cells at once, before exact ones."""
+    above: float = 1 + 1e-9
+    """What exceeds the floor by a smaller factor is not counted: it may be the floor itself."""
+    most_climbs: int = 100
+    """Cells that one climb goes through."""
+    climb: float = 1 + 1e-12
+    """The factor by which a climb must still gain, or it ends: rounding gains less."""
+    on_face: float = 1e-8
+    """z_i‖x_i‖ above this share of ‖g‖: the best u of the cell lies on the hyperplane of x_i."""
+    same: float = 1 - 1e-10
+    """The cosine from which on two directions are one."""
+
+
+@dataclass(frozen=True)
+class PolishTolerances:
+    """Newton's method on the optimality conditions (`polish`)."""
+
+    most_steps: int = 25
+    """Steps of Newton's method."""
+    most_fruitless: int = 4
+    """Steps in a row that do not halve what is wrong, after which Newton's method ends."""
+    shares: tuple[float, ...] = (1e-3, 1e-5, 1e-6, 3e-7, 1e-7)
+    """How much smaller than the largest λ may make a neuron that is taken for an optimal one."""
+    weight: float = 1e-7
+    """Weights above this share of the largest are kept; the linear program's error is smaller."""
+    same: float = 1 - 1e-9
+    """The cosine from which on two directions are one."""
+    gone: float = 1e-12
+    """What is left of a neuron, as a share, when the change of lengths has removed it."""
+    support: float = 1e-6
+    """Points with λ_i‖x_i‖ above this share of the largest are on the margin."""
+    singular: float = 1e-13
+    """Singular values below this share of the largest are 0 in a Newton step."""
+    least_scale: float = 1e-3
+    """Multipliers are scaled by their size, or this share of the largest where they are small."""
+    most_turn: float = 0.5
+    """The share of its length by which a neuron changes at most: it does not turn around."""
+    rank: float = 1e-7
+    """Singular values of unit rows above this count for the rank of a face."""
+
+
+@dataclass(frozen=True)
+class FixedOutputTolerances:
+    """The output layer fixed at ±v (`fixed_output`)."""
+
+    most_flips: int = 60
+    """Hyperplanes beyond which a better cell is looked for."""
+    touching: float = 1e-6
+    """The cosine up to which a group touches a hyperplane: the solver's error."""
+    better: float = 1 + 1e-9
+    """The factor by which another cell must be better, or the search would go to and fro."""
+
+
+@dataclass(frozen=True)
+class OuterBoundTolerances:
+    """Bounds without an arrangement (`outer_bounds`)."""
+
+    most_sets: int = 5000
+    """Branchings after which the search for the best set ends, with what it could not exclude."""
+    least_tau: float = 1e-3
+    """τ_i is |x_i·u|, or this share of ‖x_i‖ where that is smaller: every τ > 0 is valid, and 1/τ
+    must not be too large."""
+    first_shift: float = 1e-9
+    """µ is tried at distances above the largest eigenvalue from this share of it …"""
+    last_shift: float = 1e3
+    """… up to this, …"""
+    shifts: int = 200
+    """… at so many values: each gives a bound, and the least is taken."""
+
+
+@dataclass(frozen=True)
+class MarginTolerances:
+    """The max-margin separator (`max_margin`, `hull_solvers`)."""
+
+    first_rows: int = 1000
+    """Rows of the first working set; rows that are violated join it, round after round."""
+    most_logistic_rows: int = 20_000
+    """Rows of the logistic fit that looks at large data first."""
+    most_rounds: int = 60
+    """Rounds after which what has been proved is returned as it is."""
+    most_plain_rows: int = 200
+    """Up to here, what solvers of the QP leave is easy enough to make a proof of."""
+    good_gap: float = 1e-10
+    """A relative gap that needs no other solver, nor another round."""
+    ridge: float = 1e-3
+    """The ridge of logistic fits: small enough that λ is nearly Farkas', large enough to solve."""
+    surrounds: float = 1e-13
+    """A hull this near to 0 probably contains it; a logistic fit then has the better proof."""
+    try_proof: float = 1e-9
+    """Upper bounds up to this may be 0: an exact proof of that is tried."""
+    rescale: float = 1e-3
+    """A hull nearer to 0 than this share of the constant c is solved again with a smaller c …"""
+    rescale_until: float = 1e-14
+    """… unless it is this near: then rounding is all that is left."""
+    feasible: float = 1e-12
+    """The feasibility asked of DAQP, relative to c."""
+    support: float = 1e-7
+    """A point whose margin is larger than the smallest by this share is no support example."""
+
+
+@dataclass(frozen=True)
+class FarkasTolerances:
+    """Proofs that no direction separates (`farkas`, `infeasible`)."""
+
+    most_exact_rows: int = 40
+    """Up to this many rows with a multiplier are solved in rational arithmetic."""
+    most_products: int = 300_000
+    """Rational products to spend on finding columns that follow from others."""
+    most_tries: int = 20
+    """Rounds of dropping the rows whose multipliers had to turn negative."""
+    shares: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 0.0)
+    """Multipliers above these shares of the largest are tried in turn: few rows with large weights
+    are the easiest to prove."""
+    rank: float = 1e-10
+    """Pivots below this share of the first belong to columns that may follow from others."""
+    same_line: float = 1e-12
+    """Projections of unit rows that differ by less may be of one line; fractions decide."""
+    vertex: float = 1e-9
+    """Multipliers of a linear program above this are not 0."""
+
+
+@dataclass(frozen=True)
+class ExtremalTolerances:
+    """Extremal directions (`extremal_directions`)."""
+
+    near: float = 1e-8
+    """Relative to Σ|c_i|‖x_i‖. What fails by more has failed; the rest is decided in integers."""
+    flat: float = 1e-11
+    """Data that has a rank of 3, 2 or 1 up to this, each row relative to its size, is taken to."""
+    block: int = 2**21
+    """Signs looked at together."""
+    most_signs: int = 2**28
+    """Signs in all sectors that are enumerated: 400 points in space, 8,000 in the plane."""
+    large: int = 1_000_000
+    """Entries of X from which on the first steps up are cheap and long, so that less is met."""
+    most_rounds: int = 40
+    """Rounds of going up from one start."""
+    most_vanishing: int = 10
+    """Rows that vanish and pull away from w, in the check of a direction met by going up."""
+    same: float = 1 - 1e-10
+    """The cosine from which on two directions are one."""
+    strictly: float = 1 - 1e-6
+    """|t_i| up to this is surely inside the box; between it and 1 the answer is doubtful."""
+
+
+@dataclass(frozen=True)
+class RayTolerances:
+    """Non-negative least squares over rays (`boxed_nnls`)."""
+
+    first_points: int = 200
+    """Points of the first working set; later rounds at most double it."""
+    most_rounds: int = 300
+    """Rounds after which the last combination is returned as it is."""
+    flat: float = 1e-9
+    """No ray helps when all have at most this cosine with the residual."""
+    rounding: float = 100.0
+    """Units of rounding that a slope may be off by."""
+
+
+@dataclass(frozen=True)
+class ArrangementLimits:
+    """What an enumeration may cost (`arrangements`)."""
+
+    most_cells: int = 3_000_000
+    """Sign vectors that are computed by default."""
+    most_bytes: int = 4 * 2**30
+    """Memory, counted at its peak, that an answer may need."""
+    bytes_of_integer: int = 700
+    """Memory for one entry of X in exact arithmetic, at most."""
+
+
+SEARCH = SearchTolerances()
+PRICING = PricingTolerances()
+POLISH = PolishTolerances()
+FIXED_OUTPUT = FixedOutputTolerances()
+OUTER_BOUND = OuterBoundTolerances()
+MARGIN = MarginTolerances()
+FARKAS = FarkasTolerances()
+EXTREMAL = ExtremalTolerances()
+RAYS = RayTolerances()
+ARRANGEMENT = ArrangementLimits()
