@@ -273,8 +273,8 @@ def test_working_sets_change_nothing(
 ) -> None:
     sets = [separable_rows(rng, 300, d, 1e-3)[0] for d in (2, 5, 20)] + [rng.normal(size=(300, 4))]
     whole = [max_margin(Z) for Z in sets]
-    monkeypatch.setattr(module, "MARGIN", replace(module.MARGIN, first_rows=10))
-    monkeypatch.setattr(module, "MOST_LOGISTIC_ROWS", 50)
+    small = replace(module.MARGIN, first_rows=10, most_logistic_rows=50)
+    monkeypatch.setattr(module, "MARGIN", small)
     for Z, expected in zip(sets, whole, strict=True):
         found = max_margin(Z)
         assert found.status == expected.status

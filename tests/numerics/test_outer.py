@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_subsets_when_time_is_short(
     best = best_subset(X, c, 0.2)
     bounds = []
     for most in (1, 2, 5, 20, 5000):
-        monkeypatch.setattr(outer, "MOST_SETS", most)
+        monkeypatch.setattr(outer, "OUTER_BOUND", replace(outer.OUTER_BOUND, most_sets=most))
         bounds.append(subsets_bound(X, c, 0.2))
     assert min(bounds) >= best
     assert bounds[-1] == pytest.approx(best)

@@ -74,7 +74,7 @@ def test_cheap_steps_alone_prove_most(
     c[4:] = np.abs(c[4:])
     all_cells = cells(X)
     best = price(X, c, 0.0, all_cells, 0.0).bound
-    monkeypatch.setattr(pricing._Walls, "best", lambda *_: np.zeros(12))
+    monkeypatch.setattr(pricing._Hyperplanes, "best", lambda *_: np.zeros(12))
     assert price(X, c, 0.0, all_cells, 1.05 * best).bound == 1.05 * best
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -353,8 +354,9 @@ def test_many_dimensions(rng: np.random.Generator) -> None:
 
 def test_too_many_sectors(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     X, c = rng.normal(size=(20, 3)), rng.choice([-1.0, 1.0], 20)
-    monkeypatch.setattr(_sector_faces, "MOST_ENTRIES", 2000)
-    monkeypatch.setattr(_sector_climb, "LARGE", 10)
+    for module in (_sector_faces, _sector_climb):
+        few = replace(module.EXTREMAL, most_signs=2000, large=10)
+        monkeypatch.setattr(module, "EXTREMAL", few)
     found = extremal_directions(X, c)
     assert found.items and not found.complete
     monkeypatch.undo()
@@ -435,8 +437,8 @@ def test_blocks(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> No
     whole = lemma_2(data.X, data.y)
     X, c = rng.normal(size=(12, 3)), rng.choice([-1.0, 1.0], 12)
     plain = extremal_directions(X, c)
-    monkeypatch.setattr(sectors, "BLOCK", 40)
-    monkeypatch.setattr(_sector_faces, "BLOCK", 40)
+    for module in (sectors, _sector_faces):
+        monkeypatch.setattr(module, "EXTREMAL", replace(module.EXTREMAL, block=40))
     parts = lemma_2(data.X, data.y)
     assert whole is not None and parts is not None
     assert (whole[0] == parts[0]).all() and (whole[1] == parts[1]).all()

@@ -116,23 +116,23 @@ def scaled(value: float | np.ndarray, exponents: int | np.ndarray) -> np.ndarray
 def finite(name: str, array: object) -> np.ndarray:
     """As float64; every entry must be a finite number."""
     try:
-        found = np.asarray(array, dtype=np.float64)
+        values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise BadInput(f"{name} must be an array of numbers") from None
-    if not np.isfinite(found).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
+    if not np.isfinite(values).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise BadInput(
-            f"{name} holds {found[place]} at {list(place)} (counted from 0); "
+            f"{name} holds {values[place]} at {list(place)} (counted from 0); "
             "every entry must be a finite number"
         )
-    return found
+    return values
 
 
 def labels(y: object, n: int) -> np.ndarray:
     """As float64; n of them, each −1 or +1."""
-    found = np.asarray(y)
-    if found.shape != (n,) or n == 0:
-        raise BadInput(f"y has shape {found.shape} and X has {n} rows; they must match, n ≥ 1")
-    if not np.isin(found, (-1, 1)).all():
+    values = np.asarray(y)
+    if values.shape != (n,) or n == 0:
+        raise BadInput(f"y has shape {values.shape} and X has {n} rows; they must match, n ≥ 1")
+    if not np.isin(values, (-1, 1)).all():
         raise BadInput("y holds other labels than −1 and +1; this problem has two classes")
-    return found.astype(np.float64)
+    return values.astype(np.float64)

@@ -83,9 +83,9 @@ def homogeneous_kkt(
     q = without_rounding(q, ROUNDINGS * lengths_of(J))
     gap, q_min = gaps(q, exponents)
     columns = _Gradients(J, homogeneity * gap)
-    found = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(gap))
+    combination = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(gap))
     lam = np.zeros(len(X))
-    lam[found.points] = found.weights * columns.inverse_lengths[found.points]
+    lam[combination.points] = combination.weights * columns.inverse_lengths[combination.points]
     return KKT(
         stationarity=float(np.linalg.norm(theta - lam @ J)),
         feasibility=infeasibility(scaled(q, exponents - exponents.max())),
@@ -157,8 +157,8 @@ def _gradients(
     for start in range(0, len(X), block):
         rows = np.arange(start, min(start + block, len(X)))
         # The last block is filled up with rows from the start, so that all have one shape.
-        found, gradient = compute(params, X[np.arange(start, start + block) % len(X)])
-        outputs[rows] = found[: len(rows)]
+        values, gradient = compute(params, X[np.arange(start, start + block) % len(X)])
+        outputs[rows] = values[: len(rows)]
         parts = [np.asarray(g[: len(rows)]) for g in jax.tree.leaves(gradient)]
         J[rows] = np.hstack([part.reshape(len(rows), -1) for part in parts])
         good = np.isfinite(outputs[rows]) & np.isfinite(J[rows]).all(axis=1)

@@ -77,8 +77,8 @@ def two_layer_kkt(
     net, unit = _on_the_sphere(W, a, X, y, alpha, train == "both")
     on = _on_boundary(W, a, X, boundary)
     problem, owner = _merge_dead(net, on)
-    found = nnls_over_rays(problem, problem.target, np.argsort(problem.gap))
-    lam, H = problem.multipliers_and_masks(found)
+    combination = nnls_over_rays(problem, problem.target, np.argsort(problem.gap))
+    lam, H = problem.multipliers_and_masks(combination)
     H = np.where(on, H[:, owner], net.slopes)
     masks = {(int(k), int(i)): float(H[i, k]) for k, i in np.argwhere(on.T)}
     return KKT(
@@ -179,12 +179,12 @@ class _Net:
         columns = np.hstack([above.reshape(len(points), self.W.size), self._below[points]])
         return (columns * inverse(self._lengths(points, rays))[:, None]).T
 
-    def multipliers_and_masks(self, found: Combination) -> tuple[np.ndarray, np.ndarray]:
+    def multipliers_and_masks(self, combination: Combination) -> tuple[np.ndarray, np.ndarray]:
         """λ, and the mask of every pair: the mean of its rays' masks, by weight."""
-        weights = found.weights * inverse(self._lengths(found.points, found.rays))
+        weights = combination.weights * inverse(self._lengths(combination.points, combination.rays))
         lam, H = np.zeros(len(self.X)), np.zeros(self.free.shape)
-        np.add.at(lam, found.points, weights)
-        np.add.at(H, found.points, weights[:, None] * found.rays)
+        np.add.at(lam, combination.points, weights)
+        np.add.at(H, combination.points, weights[:, None] * combination.rays)
         H = np.where((lam > 0)[:, None], H * inverse(lam)[:, None], self.slopes)
         return lam, np.clip(H, self.alpha, 1.0)
 

@@ -15,5 +15,5 @@ def cluster_centres(points: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
     from sklearn.cluster import KMeans
 
     require(1 <= k <= len(points), f"{k} centres of {len(points)} points: 1 … {len(points)}")
-    found = KMeans(k, n_init=STARTS, random_state=seed).fit(np.asarray(points, dtype=np.float64))
-    return np.asarray(found.cluster_centers_)
+    fit = KMeans(k, n_init=STARTS, random_state=seed).fit(np.asarray(points, dtype=np.float64))
+    return np.asarray(fit.cluster_centers_)

@@ -59,12 +59,12 @@ def hinted(
     between("hinted", "margin", margin, 0, PLAIN[1])
     rng = np.random.default_rng(seed)
     X, y = teacher_points(n, unit_vector(d, rng), margin, rng)
-    found = max_margin(y[:, None] * X)
+    separator = max_margin(y[:, None] * X)
     require(
-        found.lower > 0,
+        separator.lower > 0,
         f"hinted: the base data of margin={margin} could not be separated; choose margin larger",
     )
-    w_star = found.direction
+    w_star = separator.direction
     return with_hints("hinted", X, y, w_star, _perpendicular(w_star, rng), alpha, H, K, eps)
 
 

@@ -26,17 +26,17 @@ def sign_of_dot(x: np.ndarray, y: np.ndarray) -> int:
 def rank(rows: np.ndarray) -> int:
     """The rank, exactly; meant for a handful of short rows."""
     A = [rational(row) for row in rows]
-    found = 0
+    pivots = 0
     for column in range(rows.shape[1]):
-        pivot = next((i for i in range(found, len(A)) if A[i][column]), None)
+        pivot = next((i for i in range(pivots, len(A)) if A[i][column]), None)
         if pivot is None:
             continue
-        A[found], A[pivot] = A[pivot], A[found]
-        for i in range(found + 1, len(A)):
+        A[pivots], A[pivot] = A[pivot], A[pivots]
+        for i in range(pivots + 1, len(A)):
             if A[i][column]:
-                factor = A[i][column] / A[found][column]
-                A[i] = [v - factor * p for v, p in zip(A[i], A[found], strict=True)]
-        found += 1
-        if found == len(A):
+                factor = A[i][column] / A[pivots][column]
+                A[i] = [v - factor * p for v, p in zip(A[i], A[pivots], strict=True)]
+        pivots += 1
+        if pivots == len(A):
             break
-    return found
+    return pivots

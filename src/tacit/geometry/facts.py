@@ -48,22 +48,22 @@ def _shown(rows: list[int], y: np.ndarray) -> list[int]:
     return sorted((first + others)[:MOST_LISTED])
 
 
-def remarks(found: dict[str, Any]) -> list[str]:
+def remarks(facts: dict[str, Any]) -> list[str]:
     """The facts a person should know, as sentences."""
     said = []
-    if found["one_class"]:
+    if facts["one_class"]:
         said.append("There is one class only.")
-    if found["n_zero_rows"]:
-        rows = ", ".join(map(str, found["zero_rows"]))
-        more = found["n_zero_rows"] - len(found["zero_rows"])
+    if facts["n_zero_rows"]:
+        rows = ", ".join(map(str, facts["zero_rows"]))
+        more = facts["n_zero_rows"] - len(facts["zero_rows"])
         rows += f" and {more} more" if more else ""
         said.append(f"Zero rows: {rows}. No network without a bias can give them a label.")
-    if found["n_contradictions"]:
-        rows = "; ".join(", ".join(map(str, group)) for group in found["contradictions"])
-        more = found["n_contradictions"] - len(found["contradictions"])
+    if facts["n_contradictions"]:
+        rows = "; ".join(", ".join(map(str, group)) for group in facts["contradictions"])
+        more = facts["n_contradictions"] - len(facts["contradictions"])
         rows += f" and {more} more points" if more else ""
         said.append(f"The same point with different labels, in rows {rows}: no function fits both.")
-    if found["n_repeated"]:
-        repeats = "point repeats" if found["n_repeated"] == 1 else "points repeat"
-        said.append(f"{found['n_repeated']} {repeats} others.")
+    if facts["n_repeated"]:
+        repeats = "point repeats" if facts["n_repeated"] == 1 else "points repeat"
+        said.append(f"{facts['n_repeated']} {repeats} others.")
     return said

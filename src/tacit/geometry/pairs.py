@@ -85,32 +85,32 @@ def _products_are_exact(view: View) -> bool:
 
 def shared_pairs(view: View) -> Pairs:
     """`pairs(view)`, computed once for a view."""
-    found = view.__dict__.get("_pairs")
-    if found is None:
-        found = view.__dict__["_pairs"] = pairs(view)
-    return found
+    known = view.__dict__.get("_pairs")
+    if known is None:
+        known = view.__dict__["_pairs"] = pairs(view)
+    return known
 
 
 @predicate("orthogonally_separable", "phuong2021 (1); wang2022 §2.1")
 def orthogonally_separable(view: View) -> Finding:
     """x_i·x_j > 0 within a class and ≤ 0 between classes; the slack is the worst pair's cosine."""
     try:
-        found = shared_pairs(view)
+        products = shared_pairs(view)
     except TooLarge:
         return _refuted_by_sample(view)
-    slack = min(found.lowest_same, -found.highest_other)
-    error = found.rounding
-    worst = "of one class" if found.lowest_same <= -found.highest_other else "of different classes"
-    note = f"the worst pair is {worst}, cosine {slack if 'one' in worst else -slack:.4g}"
+    slack = min(products.lowest_same, -products.highest_other)
+    error, within = products.rounding, slack == products.lowest_same
+    worst = "of one class" if within else "of different classes"
+    note = f"the worst pair is {worst}, cosine {slack if within else -slack:.4g}"
     if slack > error or slack < -error:
         return Finding(slack > 0, slack, note, max(error, 4 * EPS))
     if error == 0:  # the worst cosine is exactly 0: allowed between classes only
-        return Finding(found.lowest_same > 0, 0.0, note)
-    if len(found.doubtful) > MOST_EXACT_PAIRS:
+        return Finding(products.lowest_same > 0, 0.0, note)
+    if len(products.doubtful) > MOST_EXACT_PAIRS:
         note = f"{note}: more than {MOST_EXACT_PAIRS} pairs are within rounding of a right angle"
         return Finding(None, slack, note, error)
     X, y = view.data.X, view.data.y
-    signs = [(sign_of_dot(X[i], X[j]), y[i] == y[j]) for i, j in found.doubtful]
+    signs = [(sign_of_dot(X[i], X[j]), y[i] == y[j]) for i, j in products.doubtful]
     holds = all(sign > 0 if same else sign <= 0 for sign, same in signs)
     return Finding(holds, slack, f"{note}; its sign decided exactly", error)
 
@@ -118,11 +118,11 @@ def orthogonally_separable(view: View) -> Finding:
 def _refuted_by_sample(view: View) -> Finding:
     """All pairs would take too long; one bad pair in a sample is enough for a "no"."""
     rows = np.random.default_rng(0).permutation(view.data.n)[:SAMPLE]
-    found = pairs(view, np.sort(rows))
-    slack = min(found.lowest_same, -found.highest_other)
-    if slack < -found.rounding:
+    products = pairs(view, np.sort(rows))
+    slack = min(products.lowest_same, -products.highest_other)
+    if slack < -products.rounding:
         note = f"a pair among {len(rows):,} sampled points fails; others may fail by more"
-        return Finding(False, slack, note, found.rounding)
+        return Finding(False, slack, note, products.rounding)
     raise TooLarge(
         f"comparing {view.data.n:,} points in pairs takes long, and {len(rows):,} sampled ones hold"
     )

@@ -19,13 +19,13 @@ def linearly_separable(view: View) -> Finding:
     """Some w has y_i w·x_i > 0 for all i; the slack is the largest margin, in the data's unit."""
     if not view.data.binary:
         return _one_against_the_rest(view)
-    found = view.separator
-    lower, upper = found.lower, found.upper
-    if found.status == "separable":
-        note = f"largest margin {lower:.6g} (proved to {found.gap:.0e} relative)"
+    separator = view.separator
+    lower, upper = separator.lower, separator.upper
+    if separator.status == "separable":
+        note = f"largest margin {lower:.6g} (proved to {separator.gap:.0e} relative)"
         return Finding(True, lower, note, upper - lower)
-    if found.status == "not separable":
-        lower = _miss(view.data.y[:, None] * view.data.X, found)
+    if separator.status == "not separable":
+        lower = _miss(view.data.y[:, None] * view.data.X, separator)
         note = "proved by Farkas' lemma; up to rounding, some direction gets no point wrong"
         if lower < 0:
             note = (
@@ -38,7 +38,7 @@ def linearly_separable(view: View) -> Finding:
 
 
 def _one_against_the_rest(view: View) -> Finding:
-    found = {}
+    verdicts = {}
     for k, label in enumerate(view.data.classes):
         Z = np.where(view.data.y == k, 1, -1)[:, None] * view.data.X
         one = max_margin(Z)
@@ -48,20 +48,20 @@ def _one_against_the_rest(view: View) -> Finding:
             error = -slack
         elif one.status == "undecided":
             slack, error = 0.0, one.upper
-        found[label] = (one.status, slack, error)
+        verdicts[label] = (one.status, slack, error)
     # The verdict is that of the worst class: not separable, else undecided, else the narrowest.
     order = ("not separable", "undecided", "separable")
-    worst = min(found, key=lambda label: (order.index(found[label][0]), found[label][1]))
-    status, slack, error = found[worst]
-    verdict = ", ".join(f"{label}: {status}" for label, (status, _, _) in found.items())
+    worst = min(verdicts, key=lambda label: (order.index(verdicts[label][0]), verdicts[label][1]))
+    status, slack, error = verdicts[worst]
+    verdict = ", ".join(f"{label}: {status}" for label, (status, _, _) in verdicts.items())
     note = f"each class against the rest — {verdict}; the slack is that of {worst}"
     return Finding(SEPARABLE[status], slack, note, error)
 
 
-def _miss(Z: np.ndarray, found: MaxMargin) -> float:
+def _miss(Z: np.ndarray, separator: MaxMargin) -> float:
     """min z_i·w for the best w found; not positive."""
     largest = float(np.abs(Z).max())
-    w = nearest_miss(Z, found.direction)
+    w = nearest_miss(Z, separator.direction)
     return min(float((Z / (largest or 1.0) @ w).min()) * largest, 0.0)
 
 
@@ -69,19 +69,19 @@ def _support_spans(view: View, label: int, word: str) -> Finding:
     if len(view.of_class(label)) == 0:
         raise NotDefined(f"there is no {word} point")
     d = view.data.d
-    found = class_margin(view.data.X, view.data.y, label)
-    if found.status == "not separable":
+    separator = class_margin(view.data.X, view.data.y, label)
+    if separator.status == "not separable":
         note = f"no w has w·x ≥ 1 for every {word} point: there are no support examples"
         return Finding(False, -float(d), note)
-    if found.support is None or found.rank is None:
+    if separator.support is None or separator.rank is None:
         return Finding(
             None, None, f"w is not known well enough to tell its {word} support examples"
         )
     note = (
-        f"{count(len(found.support), 'support example')} (to {MARGIN.support:g} of the margin) "
-        f"span {found.rank} of {d} dimensions"
+        f"{count(len(separator.support), 'support example')} (to {MARGIN.support:g} of the margin) "
+        f"span {separator.rank} of {d} dimensions"
     )
-    return Finding(found.rank == d, float(found.rank - d), note)
+    return Finding(separator.rank == d, float(separator.rank - d), note)
 
 
 @predicate("positive_support_spans", "phuong2021 §2, Theorem 1")

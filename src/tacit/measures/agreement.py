@@ -21,10 +21,10 @@ def nar(s: Snapshot) -> float:
 def par(s: Snapshot) -> float:
     """The same for the Perfect Agreement Regime (Def. 6.3): c = y for w neurons, −y for u."""
     y = s.data.y
-    found = [
+    ratios = [
         _agreement(g, s.data.X, c * y) for g, c in zip(s.groups, (1, -1), strict=True) if len(g)
     ]
-    return min(found, default=0.0)
+    return min(ratios, default=0.0)
 
 
 @measure("disagreements")

@@ -115,11 +115,11 @@ def measure(name: str) -> Callable[[Callable[[Snapshot], V]], Callable[[Snapshot
 
 def measure_all(snapshot: Snapshot) -> dict[str, Value]:
     """Every measure that has a meaning for this network; NaN or inf where float64 ends."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     with np.errstate(all="ignore"):
         for name, compute in MEASURES.items():
             try:
-                found[name] = compute(snapshot)
+                values[name] = compute(snapshot)
             except NotDefined:
                 continue
-    return found
+    return values

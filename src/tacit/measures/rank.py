@@ -20,8 +20,8 @@ def balance(s: Snapshot) -> float:
 @measure("singular_values")
 def singular_values(s: Snapshot) -> np.ndarray:
     """The ten largest singular values of the first layer, zeros where there are fewer."""
-    found = np.linalg.svd(_first_layer(s), compute_uv=False)[:SHOWN]
-    return np.pad(found, (0, SHOWN - len(found)))
+    singular = np.linalg.svd(_first_layer(s), compute_uv=False)[:SHOWN]
+    return np.pad(singular, (0, SHOWN - len(singular)))
 
 
 @measure("effective_rank")

@@ -73,8 +73,8 @@ def choose(rows: Rows, axes: Sequence[str], options: Mapping[str, Any]) -> Choic
     columns = list(dict.fromkeys(name for row in rows for name in row))
     first = columns.index(FIRST_RESULT) if FIRST_RESULT in columns else None
     set_ = columns[:first] if first is not None else [c for c in columns if c in (*axes, *SEEDS)]
-    found = [name for name in columns if name not in set_]
-    check(set_, found, options)
+    recorded = [name for name in columns if name not in set_]
+    check(set_, recorded, options)
     told = {key: options[key] for key in ("x", "y") if key in options}
     free = [name for name in axes if name not in (*told.values(), *SEEDS) and name in set_]
     laid = {name: axis_of(rows, name) for name in (*told.values(), *free)}
@@ -94,20 +94,20 @@ def choose(rows: Rows, axes: Sequence[str], options: Mapping[str, Any]) -> Choic
     return Choice(
         laid[x] if x else Axis("", ("all runs",), "words"),
         laid[y] if y else None,
-        _values(rows, found, options.get("value")),
+        _values(rows, recorded, options.get("value")),
         tuple((name, k) for name, k in varying.items() if name not in follow),
         tuple(follow.items()),
     )
 
 
-def check(set_: Sequence[str], found: Sequence[str], options: Mapping[str, Any]) -> None:
+def check(set_: Sequence[str], recorded: Sequence[str], options: Mapping[str, Any]) -> None:
     """BadInput unless the options are the names of columns that were set and that were found."""
     for key, given in options.items():
         if key not in ("x", "y", "value"):
             raise BadInput(f"[plot]: unknown key '{key}'{near_miss(key, ('x', 'y', 'value'))}")
         several = key == "value" and isinstance(given, list | tuple) and len(given)
         for name in given if several else [given]:
-            known, what = (found, "recorded") if key == "value" else (set_, "set")
+            known, what = (recorded, "recorded") if key == "value" else (set_, "set")
             if not isinstance(name, str):
                 right = "a column's name or a list of them" if key == "value" else "a column's name"
                 raise BadInput(f"[plot] {key} = {given!r} must be {right}")
@@ -166,9 +166,9 @@ def _follows(rows: Rows, name: str, *lead: str) -> bool:
     return all(seen.setdefault(one, two) == two for one, two in pairs)
 
 
-def _values(rows: Rows, found: Sequence[str], told: Any) -> tuple[str, ...]:
+def _values(rows: Rows, recorded: Sequence[str], told: Any) -> tuple[str, ...]:
     """The columns to draw: those asked for, else the most telling of those that vary."""
-    lists = {name for name in found if any(isinstance(row.get(name), list) for row in rows)}
+    lists = {name for name in recorded if any(isinstance(row.get(name), list) for row in rows)}
     if told is not None:
         names = [told] if isinstance(told, str) else told
         for name in names:
@@ -176,14 +176,14 @@ def _values(rows: Rows, found: Sequence[str], told: Any) -> tuple[str, ...]:
                 raise BadInput(f"[plot] value: '{name}' is a list; only one number can be drawn")
         return tuple(dict.fromkeys(names))
     number = {}
-    for name in found:
+    for name in recorded:
         seen = {key_of(row[name]) for row in rows if row.get(name) is not None}
         if seen and name not in lists and name not in ("reason", "run"):
             number[name] = len(seen)
     varies = [name for name, k in number.items() if k > 1]
     still = [name for name in number if _rank(name) < 2]
     chosen = sorted(varies or still or number, key=_rank)
-    return tuple(sorted(chosen[:MOST_VALUES], key=list(found).index))
+    return tuple(sorted(chosen[:MOST_VALUES], key=list(recorded).index))
 
 
 def _rank(name: str) -> int:

@@ -147,20 +147,20 @@ def _cells(
         return known[flat]
     r = len(rows[0])
     if r == 1:
-        found = {up[0], down[0]}
+        cells = {up[0], down[0]}
     elif r == 2:
-        found = _cells_of_plane(rows, up, down)
+        cells = _cells_of_plane(rows, up, down)
     else:
-        found = set()
+        cells = set()
         for i in range(len(rows) - r + 1):
             inside = flat | up[i] | down[i]
             facets = known.get(inside)
             if facets is None:
                 facets = _cells(*_restricted(rows, up, down, i), inside, known)
-            found.update([facet | up[i] for facet in facets])
-            found.update([facet | down[i] for facet in facets])
-    known[flat] = found
-    return found
+            cells.update([facet | up[i] for facet in facets])
+            cells.update([facet | down[i] for facet in facets])
+    known[flat] = cells
+    return cells
 
 
 def _cells_of_plane(rows: list[Row], up: list[int], down: list[int]) -> set[int]:
@@ -173,13 +173,13 @@ def _cells_of_plane(rows: list[Row], up: list[int], down: list[int]) -> set[int]
         cross = rows[i][0] * rows[j][1] - rows[i][1] * rows[j][0]
         return -1 if cross > 0 else 1
 
-    found = set()
+    cells = set()
     here, opposite = _union(up), _union(down)
     for i in sorted(range(len(rows)), key=cmp_to_key(by_angle)):
-        found |= {here, opposite}
+        cells |= {here, opposite}
         here ^= up[i] | down[i]
         opposite ^= up[i] | down[i]
-    return found
+    return cells
 
 
 def _union(masks: list[int]) -> int:

@@ -84,11 +84,11 @@ def _check_output_weights(proof: Proof, problem: Problem) -> None:
         if abs(a) != v:
             raise Rejected(f"{problem.where}.neurons[{j}].a is {a}; it must be {v} or {-v}")
     for sign in (1, -1):
-        found = int((problem.a * sign > 0).sum())
-        if found > k:
+        many = int((problem.a * sign > 0).sum())
+        if many > k:
             word = "positive" if sign > 0 else "negative"
             raise Rejected(
-                f"{problem.where}.neurons: {found} have {word} output weights; the network has {k}"
+                f"{problem.where}.neurons: {many} have {word} output weights; the network has {k}"
             )
 
 

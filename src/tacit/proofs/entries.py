@@ -40,9 +40,9 @@ def fractions(values: list[Any], where: str) -> list[int]:
 
 
 def _fraction(value: Any, where: str) -> tuple[int, int]:
-    found = _FRACTION.fullmatch(value) if isinstance(value, str) else None
-    if found:
-        p, q = int(found[1]), int(found[2] or "1")
+    match = _FRACTION.fullmatch(value) if isinstance(value, str) else None
+    if match:
+        p, q = int(match[1]), int(match[2] or "1")
     elif type(value) is int:
         p, q = value, 1
     else:
@@ -100,10 +100,10 @@ def number(value: Any, where: str) -> float:
 
 
 def not_negative(value: Any, where: str) -> float:
-    found = number(value, where)
-    if found < 0:
-        raise Rejected(f"{where} is {found}; it must not be negative")
-    return found
+    entry = number(value, where)
+    if entry < 0:
+        raise Rejected(f"{where} is {entry}; it must not be negative")
+    return entry
 
 
 def plus_or_minus_one(value: Any, where: str) -> int:

@@ -64,8 +64,8 @@ def _results(jobs: Sequence[_Job], threads: int) -> list[RunResult]:
         if not job.reason:
             with job, jax.default_device(processor):
                 job.look()
-        found = ({}, {}) if job.reason else (job.values, job.arrays)
-        results.append(RunResult(*found, job.seconds, device, job.reason))
+        recorded = ({}, {}) if job.reason else (job.values, job.arrays)
+        results.append(RunResult(*recorded, job.seconds, device, job.reason))
     return results
 
 

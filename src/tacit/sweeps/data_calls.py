@@ -37,7 +37,7 @@ def kinds(where: str, names: Sequence[str], keys: Sequence[str]) -> dict[str, Ki
     if not names:
         known(where, dict.fromkeys(keys), ("file", *OPTIONS))
         return {"file": Kind(str), **OPTIONS}
-    found: dict[str, Kind] = {}
+    agreed: dict[str, Kind] = {}
     for name in names:
         if name not in GENERATORS:
             raise BadInput(f"{where}.name: unknown generator '{name}'{near_miss(name, GENERATORS)}")
@@ -46,19 +46,19 @@ def kinds(where: str, names: Sequence[str], keys: Sequence[str]) -> dict[str, Ki
             if key not in there:
                 hint = near_miss(key, there)
                 raise BadInput(f"{where}: generator '{name}' has no parameter '{key}'{hint}")
-            if found.setdefault(key, there[key]) != there[key]:
+            if agreed.setdefault(key, there[key]) != there[key]:
                 raise BadInput(f"{where}: '{key}' means another thing for '{name}'")
-    return found
+    return agreed
 
 
 def _parameters(name: str) -> dict[str, Kind]:
     hints = typing.get_type_hints(GENERATORS[name].make)
-    found = {key: _kind(hints[key]) for key in GENERATORS[name].parameters}
-    if "seed" in found:
-        found["seed"] = Kind(int, (RUN,))
-    if "test" in found:
-        found["test"] = Kind(int, text=True)
-    return found
+    kinds = {key: _kind(hints[key]) for key in GENERATORS[name].parameters}
+    if "seed" in kinds:
+        kinds["seed"] = Kind(int, (RUN,))
+    if "test" in kinds:
+        kinds["test"] = Kind(int, text=True)
+    return kinds
 
 
 def _kind(hint: Any) -> Kind:

@@ -44,12 +44,12 @@ class Index:
         """The rows with these keys, as far as they are whole."""
 
         def rows(base: sqlite3.Connection) -> dict[str, Row]:
-            found = {}
+            whole = {}
             for key, *rest, mark in base.execute("SELECT * FROM runs"):
                 row = Row(*rest)
                 if key in keys and mark == _hash(key, row):
-                    found[key] = row
-            return found
+                    whole[key] = row
+            return whole
 
         return self._do(rows) or {}
 

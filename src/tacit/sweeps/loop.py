@@ -53,20 +53,20 @@ def complete(
     """
     keys = [point.run.key for point in plan.points]
     runs = {key: point.run for key, point in zip(keys, plan.points, strict=True)}
-    found = store.find(runs)
+    results = store.find(runs)
     if retry:
-        found = {key: result for key, result in found.items() if not result.failed}
-    loop = _Loop(plan, store, workers, progress, retry, runs, found)
+        results = {key: result for key, result in results.items() if not result.failed}
+    loop = _Loop(plan, store, workers, progress, retry, runs, results)
     loop.tell()
-    missing = {key: run for key, run in runs.items() if key not in found}
+    missing = {key: run for key, run in runs.items() if key not in results}
     if missing:
         with store.working() as first:
             todo = packs(list(missing.values()), workers.pack, workers.at_once)
             loop.others = not first
             loop.run(todo if first else todo[::-1])
-    failed = sum(found[key].failed for key in keys)
-    done = sum(key in loop.now and not found[key].failed for key in keys)
-    return Completed(found, len(keys), done, failed, len(keys) - done - failed)
+    failed = sum(results[key].failed for key in keys)
+    done = sum(key in loop.now and not results[key].failed for key in keys)
+    return Completed(results, len(keys), done, failed, len(keys) - done - failed)
 
 
 class _Loop:
@@ -78,15 +78,15 @@ class _Loop:
         progress: Progress,
         retry: bool,
         runs: dict[str, PlannedRun],
-        found: dict[str, RunResult],
+        results: dict[str, RunResult],
     ) -> None:
-        self.store, self.workers, self.retry, self.found = store, workers, retry, found
+        self.store, self.workers, self.retry, self.results = store, workers, retry, results
         self.data, self.of, self.progress = plan.sets, len(runs), progress
         self.others = False
         """Whether another sweep is at work in the folder."""
         self.now: set[str] = set()
         """Runs that were done here."""
-        self.failed = {key for key, result in found.items() if result.failed}
+        self.failed = {key for key, result in results.items() if result.failed}
         self.crashes: Counter[str] = Counter()
 
     def run(self, ready: Sequence[Pack]) -> None:
@@ -112,7 +112,7 @@ class _Loop:
             there = self.store.look(key)
             if there is not None and not (self.retry and there.failed):
                 self._note(key, there)
-        return tuple(run for run in pack if run.key not in self.found)
+        return tuple(run for run in pack if run.key not in self.results)
 
     def _again(self, pack: Pack, crash: Crashed) -> list[Pack]:
         """A pack whose worker has died is tried run by run, and a run only so often."""
@@ -135,11 +135,11 @@ class _Loop:
         self.tell()
 
     def _note(self, key: str, result: RunResult) -> None:
-        self.found[key] = result
+        self.results[key] = result
         if result.failed:
             self.failed.add(key)
 
     def tell(self) -> None:
         words = [f"{len(self.failed)} failed"] if self.failed else []
         words += ["another sweep is at work here too"] if self.others else []
-        self.progress(len(self.found), self.of, ", ".join(words))
+        self.progress(len(self.results), self.of, ", ".join(words))

@@ -25,13 +25,13 @@ def packs(runs: Sequence[PlannedRun], most: int, shares: int = 1) -> list[Pack]:
     groups: dict[Hashable, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(alike(run), []).append(run)
-    found: list[Pack] = []
+    cut: list[Pack] = []
     for group in groups.values():
         slow = {"limit", "certificate"} & set(group[0].record)
         pieces = math.ceil(len(group) / (min(most, SLOW) if slow else most))
         cuts = [len(group) * i // pieces for i in range(pieces + 1)]
-        found += [tuple(group[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
-    return found
+        cut += [tuple(group[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return cut
 
 
 def alike(run: PlannedRun) -> Hashable:

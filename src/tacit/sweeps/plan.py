@@ -150,7 +150,7 @@ def _axes(
     if "seed" not in keys:
         grid["seed"] = 0
     kinds = _kinds(path, grid, entries)
-    found = {key: several(f"{path}: {key}", value, kinds[key]) for key, value in grid.items()}
+    values = {key: several(f"{path}: {key}", value, kinds[key]) for key, value in grid.items()}
     listed = [
         {key: one(f"{_nth(path, i)}: {key}", value, kinds[key]) for key, value in entry.items()}
         for i, entry in enumerate(entries)
@@ -163,11 +163,11 @@ def _axes(
         for entry in listed:
             if key in entry:
                 entry[key] = _shifted(f"{path}: {key}", entry[key], shift)
-        if key in found:
-            found[key] = [_shifted(f"{path}: {key}", value, shift) for value in found[key]]
-    for value in (*found.get("epochs", ()), *(entry.get("epochs", 1) for entry in listed)):
+        if key in values:
+            values[key] = [_shifted(f"{path}: {key}", value, shift) for value in values[key]]
+    for value in (*values.get("epochs", ()), *(entry.get("epochs", 1) for entry in listed)):
         _check_epochs(path, value)
-    return found, listed
+    return values, listed
 
 
 def _entries(path: Path, given: Any, grid: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -239,21 +239,21 @@ def _plot(path: Path, given: Any, columns: Sequence[str], record: Sequence[str])
     plot = table(f"{path}: plot", given)
     known(f"{path}: plot", plot, PLOT)
     recorded = result_columns(record)[len(STATE) :]
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for key in ("x", "y"):
         if key in plot:
-            found[key] = one(f"{path}: plot.{key}", plot[key], Kind(str))
-            if found[key] not in columns:
-                there = near_miss(found[key], columns)
-                raise BadInput(f"{path}: plot.{key}: there is no column '{found[key]}'{there}")
-    if "y" in found and found["y"] == found.get("x"):
-        raise BadInput(f"{path}: plot: x and y are both '{found['x']}'; take two columns")
+            options[key] = one(f"{path}: plot.{key}", plot[key], Kind(str))
+            if options[key] not in columns:
+                there = near_miss(options[key], columns)
+                raise BadInput(f"{path}: plot.{key}: there is no column '{options[key]}'{there}")
+    if "y" in options and options["y"] == options.get("x"):
+        raise BadInput(f"{path}: plot: x and y are both '{options['x']}'; take two columns")
     if "value" in plot:
-        found["value"] = list(several(f"{path}: plot.value", plot["value"], Kind(str)))
-        for name in found["value"]:
+        options["value"] = list(several(f"{path}: plot.value", plot["value"], Kind(str)))
+        for name in options["value"]:
             if name not in recorded:
                 there = near_miss(name, recorded)
                 raise BadInput(f"{path}: plot.value: '{name}' is not recorded{there}")
             if name in LISTS:
                 raise BadInput(f"{path}: plot.value: '{name}' is a list; take a number or a text")
-    return found
+    return options

@@ -68,14 +68,14 @@ class Builder:
         Small data sets are made for that, with some of their seeds. What only other seeds or large
         data sets show is the reason of a failed run.
         """
-        found = {}
+        looked = {}
         for shape, calls in list(self._tries.items())[:MOST_TRIED]:
             try:
-                found[shape] = self.calls.look(calls, "test_error" in self._record)
+                looked[shape] = self.calls.look(calls, "test_error" in self._record)
             except BadInput as error:
                 raise BadInput(f"{self._path}: data: {as_keys(error)}") from None
         for shape, own in self._pairs:
-            if (points := found.get(shape)) is not None:
+            if (points := looked.get(shape)) is not None:
                 try:
                     settings.check_points(self._settings[own], *points)
                 except BadInput as error:

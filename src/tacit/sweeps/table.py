@@ -28,15 +28,15 @@ def columns(plan: Plan) -> tuple[str, ...]:
 def rows(plan: Plan, results: Mapping[str, RunResult]) -> Rows:
     """A row for every run that has a result, by column; `results` are by the keys of the runs."""
     names = columns(plan)
-    found = []
+    table = []
     for point in plan.points:
         result = results.get(point.run.key)
         if result is not None:
             folder = result.folder or point.run.key
             state = {"status": "failed" if result.failed else "done", "run": folder}
             said = {**result.values, **state, "reason": result.reason or None, **point.values}
-            found.append({name: said.get(name) for name in names})
-    return found
+            table.append({name: said.get(name) for name in names})
+    return table
 
 
 def as_csv(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -309,8 +309,8 @@ class _Member:
         for name, leaf in named_leaves(self.state).items():
             array = arrays.get(name)
             if array is None or array.shape != leaf.shape:
-                found = "is missing" if array is None else f"has shape {array.shape}"
-                raise BadInput(f"the run's {name} {found}; this setting needs {leaf.shape}")
+                fault = "is missing" if array is None else f"has shape {array.shape}"
+                raise BadInput(f"the run's {name} {fault}; this setting needs {leaf.shape}")
             leaves.append(jnp.asarray(array, leaf.dtype))
         state = jax.tree.unflatten(jax.tree.structure(self.state), leaves)
         self.state = state if same_stop else reset_stopping(state)

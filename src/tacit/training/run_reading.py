@@ -121,12 +121,12 @@ def read_data(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Dataset:
 
 
 def _members(given: list[Any], classes: int) -> tuple[tuple[int, int | None], ...]:
-    found = tuple((seed, k) for seed, k in given)
-    seeds = [seed for seed, _ in found][:: classes or 1]
+    members = tuple((seed, k) for seed, k in given)
+    seeds = [seed for seed, _ in members][:: classes or 1]
     expected = tuple((seed, k) for seed in seeds for k in (range(classes) if classes else (None,)))
     whole = all(isinstance(seed, int) and 0 <= seed < 2**63 for seed in seeds)
     require(
-        bool(found) and whole and found == expected,
+        bool(members) and whole and members == expected,
         "its members are not a list of (seed, class) with every class for each seed",
     )
     return expected

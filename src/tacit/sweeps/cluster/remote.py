@@ -24,16 +24,16 @@ class Differs(BadInput):
 
 def versions() -> dict[str, str]:
     """What is installed here."""
-    found = {
+    installed = {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "tacit": tacit.__version__,
     }
     for name in USED[2:]:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            installed[name] = "none"
+    return installed
 
 
 def difference(ours: Mapping[str, str], theirs: Mapping[str, str]) -> str:
@@ -45,9 +45,9 @@ def difference(ours: Mapping[str, str], theirs: Mapping[str, str]) -> str:
     )
 
 
-def refusal(who: str, found: str) -> str:
+def refusal(who: str, has: str) -> str:
     """The line for a worker or a scheduler that is not like us."""
-    return f"the {who} has {found}; install the same versions on both sides"
+    return f"the {who} has {has}; install the same versions on both sides"
 
 
 def compare(client: Any, ours: Mapping[str, str], workers: set[str], known: set[str]) -> str:
@@ -70,11 +70,11 @@ def compare(client: Any, ours: Mapping[str, str], workers: set[str], known: set[
         if isinstance(theirs, OSError):
             continue  # it has just left
         if isinstance(theirs, Exception):
-            found = f"no tacit of our version ({printable(f'{type(theirs).__name__}: {theirs}')})"
+            differs = f"no tacit of our version ({printable(f'{type(theirs).__name__}: {theirs}')})"
         else:
-            found = difference(ours, theirs)
-        if found:
-            return refusal(who, found)
+            differs = difference(ours, theirs)
+        if differs:
+            return refusal(who, differs)
     known |= {who for who, theirs in answers.items() if not isinstance(theirs, Exception)}
     return ""
 
@@ -90,9 +90,9 @@ def task(
     """The results of a pack, or what went wrong; it only computes, so it may run twice."""
     from distributed import get_worker
 
-    found = difference(ours, versions())
-    if found:
-        raise Differs(refusal(f"worker {get_worker().address}", found))
+    differs = difference(ours, versions())
+    if differs:
+        raise Differs(refusal(f"worker {get_worker().address}", differs))
     from tacit.sweeps.computation import compute
 
     try:
