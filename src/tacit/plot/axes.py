@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
+Drawing = TypeVar("Drawing", bound=Callable[..., Axes])
+
 HUGE = 1e30
 """Beyond this the ticks of a logarithmic axis overflow."""
 SMALL, TITLE = 8, 11
 """Sizes of the letters in legends and above panels."""
+
+WORST = "of several networks the worst is drawn"
+LIMIT = "limit : Limit or Limits", f"What `tacit.limit` returned; {WORST}."
+"""The parameter of every picture of a limit."""
+
+
+def draws(parameter: str, text: str, *more: str) -> Callable[[Drawing], Drawing]:
+    """Complete the docstring of a function that draws its first argument on Axes.
+
+    All of them take and return Axes in the same way, so that is written here alone; `more` are the
+    lines of further parameters.
+    """
+    ax = "ax : matplotlib Axes, optional", "    Where to draw; a new figure when there is none."
+    head = "", "Parameters", "----------", parameter, f"    {text}", *ax, *more
+    lines = "\n".join([*head, "", "Returns", "-------", "matplotlib Axes"])
+
+    def complete(function: Drawing) -> Drawing:
+        function.__doc__ = f"{cleandoc(function.__doc__ or '')}\n{lines}\n"
+        return function
+
+    return complete
 
 
 def own_axes(ax: Axes | None) -> Axes:

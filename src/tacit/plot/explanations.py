@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from tacit.explanation import Explanation, Part
 from tacit.plot import limits
-from tacit.plot.axes import TITLE
+from tacit.plot.axes import TITLE, WORST, draws
 from tacit.plot.neuron_circle import Directions, neurons
 from tacit.plot.neuron_paths import neuron_paths
 from tacit.theorems import Verdict
@@ -25,20 +25,9 @@ MANY_LINES = 60
 """From so many on they are drawn as one bitmap."""
 
 
+@draws("explanation : Explanation", f"What `tacit.explain` returned; {WORST}.")
 def prediction_and_limit(explanation: Explanation, ax: Axes | None = None) -> Axes:
-    """Draw the directions of neurons before training, in the limit, and as theorems predict them.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        What `tacit.explain` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the directions of neurons before training, in the limit, and as predicted."""
     part = explanation.worst
     return neurons(part.limit, ax, predicted(part.verdicts))
 

@@ -12,7 +12,7 @@ from tacit._jax import jnp
 from tacit.messages import printable
 from tacit.models import model_text
 from tacit.models.initialisations import Embedding, FromFile, initial_weights
-from tacit.plot.axes import own_axes
+from tacit.plot.axes import draws, own_axes
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
 from tacit.training.runs import Run
 from tacit.values import Dataset
@@ -42,20 +42,9 @@ def fill(figure: Figure, run: Run) -> None:
     _way(right, run)
 
 
+@draws("run : Run", "What `tacit.train` returned.")
 def outputs(run: Run, ax: Axes | None = None) -> Axes:
-    """Draw the outputs of the first network of a run, its decision boundary, and the points.
-
-    Parameters
-    ----------
-    run : Run
-        What `tacit.train` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the outputs of the first network of a run, its decision boundary, and the points."""
     data, params = _member(run)
     weights = {part: jnp.asarray(value) for part, value in params.items()}
 

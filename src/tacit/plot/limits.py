@@ -12,6 +12,7 @@ from tacit.flow import Limit, Limits, Outcome
 from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
 from tacit.messages import printable
 from tacit.plot.axes import SMALL, TITLE, logarithmic, own_axes, say, widen
+from tacit.plot.axes import LIMIT, SMALL, TITLE, draws, logarithmic, own_axes, say, widen
 from tacit.plot.neuron_paths import neuron_paths
 from tacit.plot.plane import MINUS, PLUS, network_outputs
 
@@ -38,20 +39,9 @@ def fill(figure: Figure, result: Limit | Limits) -> None:
         ax.title.set_fontsize(TITLE)
 
 
+@draws(*LIMIT)
 def outputs(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
-    """Draw the outputs of a limit, or of the path's last network where there is none.
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the outputs of a limit, or of the path's last network where there is none."""
     one = limit.worst
     ax = network_outputs(one.network or one.last_network, one.data, ax)
     whose = "limit" if one.network is not None else "last moment"
@@ -59,20 +49,9 @@ def outputs(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws(*LIMIT)
 def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
-    """Draw the margins over log(1/L) from separation on, where they end, and the widest of all.
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the margins over log(1/L) from separation on, where they end, and the widest of all."""
     title = "margin, normalised by the weights' norm"
     limit, ax = limit.worst, own_axes(ax)
     measures = limit.measures
@@ -107,21 +86,11 @@ def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws(*LIMIT)
 def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the loss over time; an axis that reaches beyond ±20 is logarithmic beyond ±1.
 
     So start and end are both seen, and the label of such an axis says how it is scaled.
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     title = "loss over the time of gradient flow"
     ax, measures = own_axes(ax), limit.worst.measures
@@ -138,20 +107,9 @@ def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws(*LIMIT)
 def distance(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
-    """Draw the angle between the path and its limit, and the fitted power of log(1/L).
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the angle between the path and its limit, and the fitted power of log(1/L)."""
     title = "distance of the path from the limit"
     limit, ax = limit.worst, own_axes(ax)
     if limit.outcome != Outcome.CONVERGED:

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from tacit.flow import Limit, Limits
-from tacit.plot.axes import SMALL, own_axes
+from tacit.plot.axes import LIMIT, SMALL, draws, own_axes
 from tacit.plot.plane import MINUS, PLUS
 
 MOST_DOTS = 400
@@ -30,6 +30,11 @@ Directions = Sequence[tuple[int, np.ndarray]]
 """Signs of a, and unit vectors."""
 
 
+@draws(
+    *LIMIT,
+    "predicted : sequence of (str, sequence of (int, array))",
+    "    Names of theorems, with the signs and directions that they predict.",
+)
 def neurons(
     limit: Limit | Limits,
     ax: Axes | None = None,
@@ -39,19 +44,6 @@ def neurons(
 
     They are on the unit circle in two dimensions, else projected onto the plane of the heaviest
     two.
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-    predicted : sequence of (str, sequence of (int, array))
-        Names of theorems, with the signs and directions that they predict.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     limit, ax = limit.worst, own_axes(ax)
     after, share, whose = _after(limit)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from tacit.flow import Limit, Limits
-from tacit.plot.axes import SMALL, own_axes, say, widen
+from tacit.plot.axes import LIMIT, SMALL, draws, own_axes, say, widen
 from tacit.plot.plane import MINUS, PLUS, plane
 
 MOST_LINES = 300
@@ -30,20 +30,9 @@ Height = Callable[[np.ndarray], np.ndarray]
 """Where the neurons of a moment are drawn."""
 
 
+@draws(*LIMIT)
 def neuron_paths(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
-    """Draw the direction of every neuron over time: its angle in two dimensions, else a cosine.
-
-    Parameters
-    ----------
-    limit : Limit or Limits
-        What `tacit.limit` returned; of several networks the worst is drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the direction of every neuron over time: its angle in two dimensions, else a cosine."""
     limit, ax = limit.worst, own_axes(ax)
     if limit.data.d == 1:
         words = "in one dimension a direction is a sign,\nand no neuron changes it"

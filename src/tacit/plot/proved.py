@@ -8,26 +8,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from tacit.certificates import Certificate, Optimum
-from tacit.plot.axes import SMALL, own_axes, say
+from tacit.plot.axes import SMALL, draws, own_axes, say
 from tacit.plot.plane import MINUS, PLUS, network_outputs
 from tacit.proofs import Verification
 from tacit.values import Interval
 
 
+@draws("optimum : Optimum", "What `tacit.optimum` returned.")
 def best_network(optimum: Optimum, ax: Axes | None = None) -> Axes:
-    """Draw the outputs of the best network over the data; of several classes the first.
-
-    Parameters
-    ----------
-    optimum : Optimum
-        What `tacit.optimum` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the outputs of the best network over the data; of several classes the first."""
     data, network = optimum.data, optimum.per_class[0].network
     if network.width == 0:
         return say(own_axes(ax), data.name, str(optimum.sentence))
@@ -36,20 +25,9 @@ def best_network(optimum: Optimum, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws("certificate : Certificate", "What `tacit.certify` returned.")
 def margin_in_bounds(certificate: Certificate, ax: Axes | None = None) -> Axes:
-    """Draw the margin of a network beside the bounds of the widest margin of all.
-
-    Parameters
-    ----------
-    certificate : Certificate
-        What `tacit.certify` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the margin of a network beside the bounds of the widest margin of all."""
     ax = _interval(own_axes(ax), certificate.margin_bounds, "widest margin of all networks")
     ax.axvline(certificate.margin, c=PLUS, lw=1.6, label=f"margin {certificate.margin:.6g}")
     ax.set(title=f"{certificate.name}: {certificate.optimality}", xlabel="normalised margin")
@@ -57,20 +35,9 @@ def margin_in_bounds(certificate: Certificate, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws("verification : Verification", "What `tacit.verify` returned.")
 def proved_bounds(verification: Verification, ax: Axes | None = None) -> Axes:
-    """Draw the bounds of the objective that a proof was verified to give.
-
-    Parameters
-    ----------
-    verification : Verification
-        What `tacit.verify` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the bounds of the objective that a proof was verified to give."""
     ax, bounds = own_axes(ax), verification.objective_bounds
     title = "verified" if verification.verified else "rejected"
     if bounds is None:
@@ -81,20 +48,9 @@ def proved_bounds(verification: Verification, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws("reproduction : Reproduction", "What `tacit.reproduce` returned.")
 def claims(reproduction: Any, ax: Axes | None = None) -> Axes:
-    """Draw which claims of the reproduced figures hold.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What `tacit.reproduce` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw which claims of the reproduced figures hold."""
     ax, every = own_axes(ax), reproduction.claims[::-1]
     for holds, colour, word in ((True, "#00695c", "holds"), (False, "#b3001b", "fails")):
         rows = [k for k, claim in enumerate(every) if bool(claim["holds"]) is holds]

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from tacit.explanation import Predictions
 from tacit.geometry import Geometry
-from tacit.plot.axes import SMALL, own_axes
+from tacit.plot.axes import SMALL, draws, own_axes
 
 COLOURS = {True: "#00695c", False: "#b3001b", None: "#8a8f98"}
 SLACK_WORDS = {True: "holds", False: "fails", None: "not decided"}
@@ -17,20 +17,9 @@ LINEAR = 1e-3
 """Slacks are drawn logarithmically beyond this, so that a narrow failure is seen."""
 
 
+@draws("geometry : Geometry", "What `tacit.check` returned.")
 def slacks(geometry: Geometry, ax: Axes | None = None) -> Axes:
-    """Draw the slack of every property: to the right what holds, to the left what fails.
-
-    Parameters
-    ----------
-    geometry : Geometry
-        What `tacit.check` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the slack of every property: to the right what holds, to the left what fails."""
     ax = own_axes(ax)
     checks = list(geometry.properties.values())[::-1]
     for place, check in enumerate(checks):
@@ -50,20 +39,9 @@ def slacks(geometry: Geometry, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@draws("predictions : Predictions", "What `tacit.predict` returned.")
 def applicability(predictions: Predictions, ax: Axes | None = None) -> Axes:
-    """Draw how many theorems of every paper apply, may apply, or do not.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What `tacit.predict` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw how many theorems of every paper apply, may apply, or do not."""
     ax = own_axes(ax)
     answers = [(one.theorem.source.key, one.applies) for one in predictions.verdicts]
     papers = list(dict.fromkeys(key for key, _ in answers))[::-1]
