@@ -294,11 +294,7 @@ def _check_fixed(setting: Setting, signs: Sequence[int]) -> None:
 
 
 def _both_layers(
-    data: Dataset,
-    setting: Setting,
-    signs: Sequence[int],
-    progress: Progress | None,
-    seconds: float,
+    data: Dataset, setting: Setting, signs: Sequence[int], progress: Progress | None, seconds: float
 ) -> ClassOptimum:
     solution = convex_optimum(
         data.X, data.y, setting.alpha, signs, progress=progress, seconds=seconds
@@ -315,11 +311,7 @@ def _both_layers(
 
 
 def _first_layer(
-    data: Dataset,
-    setting: Setting,
-    signs: Sequence[int],
-    progress: Progress | None,
-    seconds: float,
+    data: Dataset, setting: Setting, signs: Sequence[int], progress: Progress | None, seconds: float
 ) -> ClassOptimum:
     alpha, v = setting.alpha, setting.output_weight
     solution = fixed_optimum(data.X, data.y, alpha, setting.width // 2, v, progress, seconds)

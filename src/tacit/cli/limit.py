@@ -75,12 +75,7 @@ def limit(
     points = options.load(data)
     with flow_progress(hidden=json) as progress:
         result = follow_to_limit(
-            points,
-            setting,
-            seed=seed,
-            log10_loss=log10_loss,
-            seconds=seconds,
-            progress=progress,
+            points, setting, seed=seed, log10_loss=log10_loss, seconds=seconds, progress=progress
         )
     if out is not None:
         result.save(out, force)

@@ -19,8 +19,7 @@ Points = tuple[np.ndarray, np.ndarray]
 def between(name: str, key: str, value: float, least: float, most: float = LARGEST) -> None:
     """Refuse a parameter outside [least, most]."""
     require(
-        least <= value <= most,
-        f"{name}: {key}={value} must lie between {least:g} and {most:g}",
+        least <= value <= most, f"{name}: {key}={value} must lie between {least:g} and {most:g}"
     )
 
 

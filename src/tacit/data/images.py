@@ -38,11 +38,7 @@ PARTS = {"train": "train", "test": "t10k"}
 
 @generator("sarussi2021 Fig. 2, 6; phuong2021 Fig. 3, 4; brutzkus2019 Fig. 4, 7, 8")
 def mnist(
-    classes: str = "",
-    n: int | None = None,
-    seed: int = 0,
-    split: str = "train",
-    test: int = 0,
+    classes: str = "", n: int | None = None, seed: int = 0, split: str = "train", test: int = 0
 ) -> Dataset:
     """MNIST, or some of its digits: `mnist:classes=3/5,n=1000`.
 

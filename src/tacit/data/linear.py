@@ -113,12 +113,7 @@ def gaussians_outlier(
 
 @generator("lyu2021 App. J, Table 1 and Fig. 4")
 def lyu2021_appJ(
-    n: int = 100,
-    d: int = 50,
-    margin: float = 0.4,
-    bias: float = 0.1,
-    seed: int = 0,
-    test: int = 0,
+    n: int = 100, d: int = 50, margin: float = 0.4, bias: float = 0.1, seed: int = 0, test: int = 0
 ) -> Dataset:
     """N(0, I) labelled by the sign of x₁, moved off x₁ = 0, with a constant last coordinate.
 

@@ -39,12 +39,7 @@ def _in_two_orthants(n: int, d: int, rng: np.random.Generator) -> Points:
 
 @generator("wang2022 §2.1, Theorem 2")
 def orthogonal_classes(
-    n: int = 60,
-    d: int = 3,
-    classes: int = 3,
-    spread: float = 0.9,
-    seed: int = 0,
-    test: int = 0,
+    n: int = 60, d: int = 3, classes: int = 3, spread: float = 0.9, seed: int = 0, test: int = 0
 ) -> Dataset:
     """Orthogonally separable data of K classes: x·x' > 0 within a class, < 0 between classes.
 

@@ -98,11 +98,7 @@ class Predictions(Result):
 
 @takes_data
 def predict(
-    data: Dataset,
-    setting: Setting | None = None,
-    *,
-    seed: int = 0,
-    only: str | Sequence[str] = (),
+    data: Dataset, setting: Setting | None = None, *, seed: int = 0, only: str | Sequence[str] = ()
 ) -> Predictions:
     """Ask the theorems which of them apply, and what each promises. Nothing is trained.
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.numerics._extremal_result import (
-    Direction,
-    Extremal,
-    in_order,
-    scaled_rows,
-    value_of,
-)
+from tacit.numerics._extremal_result import Direction, Extremal, in_order, scaled_rows, value_of
 from tacit.numerics.arrangements import cells
 from tacit.numerics.float64 import EPS
 from tacit.numerics.pricing import climb

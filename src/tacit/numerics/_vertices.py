@@ -25,12 +25,7 @@ from itertools import chain, combinations, islice
 
 import numpy as np
 
-from tacit.numerics.exact_signs import (
-    adjugates,
-    product_signs,
-    scaled_floats,
-    words_of_products,
-)
+from tacit.numerics.exact_signs import adjugates, product_signs, scaled_floats, words_of_products
 from tacit.numerics.float64 import EPS
 
 BLOCK = 2**18

@@ -33,10 +33,7 @@ class OptimumStatus(Status):
 
     CERTIFIED = "certified", "this is the widest margin of all, up to the gap"
     BOUNDED = "bounded", "the widest margin of all is between the two bounds"
-    INFEASIBLE = (
-        "infeasible",
-        "no network of this kind, however wide, fits these labels (proved)",
-    )
+    INFEASIBLE = ("infeasible", "no network of this kind, however wide, fits these labels (proved)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,13 +180,7 @@ def interpolated(
 
 
 def _known(
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
-    W: np.ndarray,
-    a: np.ndarray,
-    r: float,
-    kind: Kind,
+    X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray, r: float, kind: Kind
 ) -> Embedding:
     """The embedding of initial weights, where the lemma speaks of this radius."""
     need_symmetric(X, y)

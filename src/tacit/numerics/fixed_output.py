@@ -16,12 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.numerics.convex_program import (
-    ConvexOptimum,
-    OptimumStatus,
-    convex_optimum,
-    power_of_two,
-)
+from tacit.numerics.convex_program import ConvexOptimum, OptimumStatus, convex_optimum, power_of_two
 from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.restricted import Groups, restricted_program

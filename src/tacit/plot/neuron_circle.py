@@ -36,9 +36,7 @@ Directions = Sequence[tuple[int, np.ndarray]]
     "    Names of theorems, with the signs and directions that they predict.",
 )
 def neurons(
-    limit: Limit | Limits,
-    ax: Axes | None = None,
-    predicted: Sequence[tuple[str, Directions]] = (),
+    limit: Limit | Limits, ax: Axes | None = None, predicted: Sequence[tuple[str, Directions]] = ()
 ) -> Axes:
     """Draw the directions of neurons before training and in the limit.
 

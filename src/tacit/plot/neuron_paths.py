@@ -79,10 +79,7 @@ def _angles(ax: Axes, limit: Limit) -> Height:
     basis = plane(replace(data, parameters={}), W).basis  # a bias is a coordinate like others here
     flat = data.d == 2
     where = "" if flat else "\nin the plane of their first two singular directions at the end"
-    ax.set(
-        title=f"direction of every neuron over time{where}",
-        ylabel="angle (degrees)",
-    )
+    ax.set(title=f"direction of every neuron over time{where}", ylabel="angle (degrees)")
 
     def degrees(W: np.ndarray) -> np.ndarray:
         u, v = basis @ W.T
@@ -129,8 +126,7 @@ def _cosines(ax: Axes, limit: Limit) -> Height:
     for g, group in enumerate(limit.groups):
         allowed[group.members] = np.arange(len(sign)) == g
     ax.set(
-        title="how near every neuron is to the direction it ends in",
-        ylabel="cosine of the angle",
+        title="how near every neuron is to the direction it ends in", ylabel="cosine of the angle"
     )
 
     def height(W: np.ndarray) -> np.ndarray:

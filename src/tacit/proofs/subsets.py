@@ -45,12 +45,7 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
 
 
 def _decide(
-    A: np.ndarray,
-    inside: int,
-    gain: np.ndarray,
-    undecided: list[int],
-    budget: Budget,
-    where: str,
+    A: np.ndarray, inside: int, gain: np.ndarray, undecided: list[int], budget: Budget, where: str
 ) -> tuple[int, np.ndarray, list[int]]:
     """Put in and leave out what is sure."""
     while undecided:

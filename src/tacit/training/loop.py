@@ -202,8 +202,7 @@ def _records(run: Run) -> list[_Record]:
     """The records that a run was made of."""
     return [
         _Record(
-            epoch,
-            [{k: v[t, i] for k, v in run.measures.items()} for i in range(len(run.members))],
+            epoch, [{k: v[t, i] for k, v in run.measures.items()} for i in range(len(run.members))]
         )
         for t, epoch in enumerate(run.epochs.tolist())
     ]
@@ -262,13 +261,7 @@ class _Member:
     """One network of the ensemble, with its initial weights if it is `new`."""
 
     def __init__(
-        self,
-        setting: Setting,
-        descent: Descent,
-        X: jax.Array,
-        data: Dataset,
-        seed: int,
-        new: bool,
+        self, setting: Setting, descent: Descent, X: jax.Array, data: Dataset, seed: int, new: bool
     ) -> None:
         self.descent, self.data = descent, data
         self.X, self.y = X, jnp.asarray(data.y, jnp.float64)

@@ -47,12 +47,7 @@ def plane_grid(window: Window, data: Dataset) -> tuple[np.ndarray, np.ndarray, n
 
 
 def draw_zero_line(
-    ax: Axes,
-    window: Window,
-    data: Dataset,
-    outputs: Outputs,
-    colour: str,
-    label: str | None = None,
+    ax: Axes, window: Window, data: Dataset, outputs: Outputs, colour: str, label: str | None = None
 ) -> None:
     """The boundary of a classifier."""
     U, V, X = plane_grid(window, data)

@@ -140,9 +140,7 @@ def advance(
 
     def hidden(W: jax.Array) -> tuple[jax.Array, jax.Array]:
         """φ of every patch, and of every example its maximum over patches: (U, m, networks), …"""
-        scores = jnp.stack(
-            [reduce(add, [x[c] * W[c] for c in range(len(W))]) for x in patches],
-        )
+        scores = jnp.stack([reduce(add, [x[c] * W[c] for c in range(len(W))]) for x in patches])
         # Without barriers the compiler computes all of this anew for every number it is used in.
         t = jax.lax.optimization_barrier(phi(scores, model.alpha))
         H = jnp.stack([reduce(jnp.maximum, [t[u] for u in example]) for example in examples])

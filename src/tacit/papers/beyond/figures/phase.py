@@ -15,13 +15,7 @@ from tacit.papers.beyond.drawing import draw_depths, draw_map, draw_transition
 from tacit.papers.beyond.figures import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
-from tacit.reproduction.claims import (
-    at_least,
-    at_most,
-    mean_interval,
-    near,
-    probability_at_least,
-)
+from tacit.reproduction.claims import at_least, at_most, mean_interval, near, probability_at_least
 from tacit.training import train_many
 from tacit.values import Dataset, Setting
 

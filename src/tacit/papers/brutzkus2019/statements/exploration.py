@@ -73,11 +73,7 @@ class ExplorationXOR(Theorem):
         return xor_case(16, 0.1), "wide"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            *xor_network(case),
-            wide_for_xor(case),
-            gaussian_start(case, "§3.1"),
-        )
+        return (*xor_network(case), wide_for_xor(case), gaussian_start(case, "§3.1"))
 
     def predict(self, case: Case) -> Prediction:
         k, least = half_width(case), 1 - 8 * math.exp(-8)
@@ -131,11 +127,7 @@ class ExplorationXORD(Theorem):
         return replace(case, setting=case.setting.replace(init="he:0.001")), "gaussian_start"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            *conv_network(case),
-            wide_for_xord(case),
-            gaussian_start(case, "§4"),
-        )
+        return (*conv_network(case), wide_for_xord(case), gaussian_start(case, "§4"))
 
     def predict(self, case: Case) -> Prediction:
         k, least = half_width(case), 1 - 4 * math.exp(-8)

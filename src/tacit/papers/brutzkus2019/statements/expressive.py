@@ -138,11 +138,7 @@ class TwoOfEach(Theorem):
         return replace(case, data=Dataset(case.data.X, y), _properties={}), "xord_labels"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            *conv_network(case),
-            two_classes(case, "§4"),
-            labels_of_f(case, "(3)"),
-        )
+        return (*conv_network(case), two_classes(case, "§4"), labels_of_f(case, "(3)"))
 
     def predict(self, case: Case) -> Prediction:
         k = half_width(case)

@@ -8,11 +8,5 @@ losses that no descent reaches.
 from tacit.reproduction.artefact import Paper
 
 PAPER = Paper(
-    "lyu2021",
-    fig1="fig1",
-    fig2="fig2",
-    fig3="fig3",
-    table1="table1",
-    fig4="fig4",
-    prob="prob",
+    "lyu2021", fig1="fig1", fig2="fig2", fig3="fig3", table1="table1", fig4="fig4", prob="prob"
 )

@@ -41,10 +41,7 @@ class AppendixJ(Settings):
     def train(self, sets: Sequence[Dataset]) -> list[Network]:
         """A network for each set, by steps of lr/loss: the rate rises as the points are fitted."""
         setting = flow_setting(self.alpha, self.width, f"he:{self.factor}").replace(
-            rule="gd",
-            lr=self.lr,
-            step="scaled",
-            stop=(f"log10_loss:{self.log10_loss}",),
+            rule="gd", lr=self.lr, step="scaled", stop=(f"log10_loss:{self.log10_loss}",)
         )
         seeds = range(self.seed, self.seed + len(sets))
         many = train_many(list(sets), setting, self.epochs, seeds)

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.papers.lyu2021.statements.hypotheses import (
-    non_branching,
-)
+from tacit.papers.lyu2021.statements.hypotheses import non_branching
 from tacit.papers.lyu2021.statements.one_neuron import Sign
 from tacit.theorems import Case, Observation
 from tacit.theorems.hypotheses import (

@@ -9,12 +9,7 @@ import numpy as np
 from tacit.numerics.embedding import Embedding, embedding
 from tacit.numerics.embedding import largest as norm_M
 from tacit.theorems import Case
-from tacit.theorems.hypotheses import (
-    LARGE,
-    SMALL,
-    small_start,
-    undecided,
-)
+from tacit.theorems.hypotheses import LARGE, SMALL, small_start, undecided
 from tacit.values import Check, Network
 
 

@@ -15,13 +15,7 @@ from tacit.papers.lyu2021.statements.hypotheses import kkt_direction, symmetric_
 from tacit.papers.lyu2021.statements.network_functions import direction_distance
 from tacit.papers.lyu2021.statements.run_ends import ended
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    both_layers,
-    by_slack,
-    needs_a_run,
-    two_classes,
-    two_layer,
-)
+from tacit.theorems.hypotheses import both_layers, by_slack, needs_a_run, two_classes, two_layer
 from tacit.values import Check, Network
 
 

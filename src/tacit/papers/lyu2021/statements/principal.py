@@ -12,19 +12,13 @@ from tacit.numerics.convex_program import convex_optimum
 from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.statements.cases import hinted_case
 from tacit.papers.lyu2021.statements.early_pulls import pulls, start_checks
-from tacit.papers.lyu2021.statements.hypotheses import (
-    flow_checks,
-    network_checks,
-    started,
-)
+from tacit.papers.lyu2021.statements.hypotheses import flow_checks, network_checks, started
 from tacit.papers.lyu2021.statements.multipliers import weaker_at_multipliers
 from tacit.papers.lyu2021.statements.network_functions import difference
 from tacit.papers.lyu2021.statements.one_neuron import Sign, best_neuron, split
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    undecided,
-)
+from tacit.theorems.hypotheses import undecided
 from tacit.values import Check, Dataset
 
 
@@ -41,11 +35,7 @@ def _of_the_data(case: Case, assumptions: tuple[str, str], sign: Sign) -> tuple[
         why = "not looked at: another one fails"
         left = undecided(names[3], places[3], why), undecided("weaker_at_multipliers", last, why)
         return *first, *left
-    return (
-        *first,
-        case.data_check(names[3], places[3]),
-        weaker_at_multipliers(case, sign, last),
-    )
+    return (*first, case.data_check(names[3], places[3]), weaker_at_multipliers(case, sign, last))
 
 
 class _OneSurvives(Theorem):

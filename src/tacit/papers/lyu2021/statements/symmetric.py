@@ -123,10 +123,7 @@ class Theorem43(Theorem):
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case = started(case, run)
-        return (
-            *_from_a_small_start(case, run),
-            good_embedding(case, "Lemma E.7"),
-        )
+        return (*_from_a_small_start(case, run), good_embedding(case, "Lemma E.7"))
 
     def predict(self, case: Case) -> Prediction:
         limit = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}

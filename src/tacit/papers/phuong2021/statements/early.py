@@ -78,11 +78,7 @@ class Lemma2(Theorem):
         return Case(flipped(cones(3)), FLOW), "orthogonally_separable"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            both_classes(case, "§2"),
-            relu(case, "§2 (2)"),
-            orthogonally_separable(case),
-        )
+        return (both_classes(case, "§2"), relu(case, "§2 (2)"), orthogonally_separable(case))
 
     def predict(self, case: Case) -> Prediction:
         X, y = case.data.X, case.data.y

@@ -13,12 +13,7 @@ from tacit.measures.plane import bend, circle
 from tacit.papers.sarussi2021.drawing import arrow, points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.angles import angle
-from tacit.papers.sarussi2021.figures.trained_networks import (
-    Trained,
-    member_seeds,
-    sgd,
-    snapshot,
-)
+from tacit.papers.sarussi2021.figures.trained_networks import Trained, member_seeds, sgd, snapshot
 from tacit.papers.sarussi2021.figures.worded_claims import by_our_bound, explained
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.plot import new_figure

@@ -7,11 +7,7 @@ from typing import final
 import numpy as np
 
 from tacit.papers.sarussi2021.statements.hypotheses import has_weights, network_checks, weights_of
-from tacit.papers.sarussi2021.statements.linear_boundary import (
-    Clusters,
-    clusters,
-    wrong_side,
-)
+from tacit.papers.sarussi2021.statements.linear_boundary import Clusters, clusters, wrong_side
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.values import Check, Dataset, Network, Setting
 

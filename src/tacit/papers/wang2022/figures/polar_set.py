@@ -18,12 +18,7 @@ from tacit.papers.wang2022.figures.two_points import (
     panels,
     two_points,
 )
-from tacit.papers.wang2022.rectified_ellipsoid import (
-    gauge,
-    largest_by_force,
-    polar_radius,
-    support,
-)
+from tacit.papers.wang2022.rectified_ellipsoid import gauge, largest_by_force, polar_radius, support
 from tacit.reproduction.artefact import Exhibit, Tell
 from tacit.reproduction.claims import at_least, at_most
 

@@ -122,12 +122,7 @@ def panels(points: TwoPoints, *draw_panels: Callable[[Any], Drawn]) -> Exhibit:
     side = math.isqrt(len(draw_panels))
     figure, rows = new_figure(side, side, (6.2 * side, 6.0 * side))
     claims: dict[str, Claim] = {}
-    data = {
-        "X": points.X,
-        "y": points.data.y,
-        "lambda": points.dual,
-        "optimal": points.neurons,
-    }
+    data = {"X": points.X, "y": points.data.y, "lambda": points.dual, "optimal": points.neurons}
     for ax, draw_panel in zip(rows.flat, draw_panels, strict=True):
         own, numbers = draw_panel(ax)
         draw.legend(ax)

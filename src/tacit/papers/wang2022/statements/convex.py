@@ -145,11 +145,7 @@ class Proposition2(_Convex):
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         checks = network_checks(case, "§1.2")
-        return (
-            two_classes(case, "§3"),
-            *checks,
-            network_fits(case, "(13)"),
-        )
+        return (two_classes(case, "§3"), *checks, network_fits(case, "(13)"))
 
 
 def _contradiction(classes: tuple[str, ...], y: list[int]) -> Dataset:

@@ -72,11 +72,7 @@ class Lemma8(Theorem):
         return replace(self.example(), setting=Setting(activation="leaky:0.1")), "relu"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            two_classes(case, "§3"),
-            relu(case, "§1.2"),
-            few_sign_vectors(case, "App. D.6"),
-        )
+        return (two_classes(case, "§3"), relu(case, "§1.2"), few_sign_vectors(case, "App. D.6"))
 
     def predict(self, case: Case) -> Prediction:
         words = "Resting directions without a longer gradient next to them are local maxima."
@@ -143,11 +139,7 @@ class Lemma9(Theorem):
         return Case(Dataset(np.eye(2), np.array([1, -1])), Setting()), "obtuse_between_classes"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        return (
-            *separable_checks(case),
-            self._obtuse(case),
-            few_sign_vectors(case, "App. D.6"),
-        )
+        return (*separable_checks(case), self._obtuse(case), few_sign_vectors(case, "App. D.6"))
 
     @staticmethod
     def _obtuse(case: Case) -> Check:
