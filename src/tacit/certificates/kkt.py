@@ -114,7 +114,7 @@ def scaled(value: float | np.ndarray, exponents: int | np.ndarray) -> np.ndarray
 
 
 def finite(name: str, array: object) -> np.ndarray:
-    """As float64; every entry must be a finite number."""
+    """The array as float64; BadInput unless every entry is a finite number."""
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
@@ -129,7 +129,7 @@ def finite(name: str, array: object) -> np.ndarray:
 
 
 def labels(y: object, n: int) -> np.ndarray:
-    """As float64; n of them, each −1 or +1."""
+    """The labels as float64; BadInput unless there are n of them, each −1 or +1."""
     values = np.asarray(y)
     if values.shape != (n,) or n == 0:
         raise BadInput(f"y has shape {values.shape} and X has {n} rows; they must match, n ≥ 1")

@@ -22,7 +22,7 @@ DEFAULT = Setting().to_dict()
 
 
 def whole_numbers(kind: Any, tokens: Any) -> Any:
-    """As cyclopts converts, but 1.5 is not a whole number."""
+    """Convert as cyclopts does, but refuse 1.5 as a whole number."""
     if int in (get_args(kind) or (kind,)):
         for token in tokens:
             if not re.fullmatch(r"[+-]?[0-9]+", token.value):

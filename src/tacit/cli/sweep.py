@@ -41,8 +41,7 @@ def sweep(
     file
         A TOML file with data, settings, seeds and what to record; see docs/sweep.md.
     out
-        The folder that gets the runs and the table; `sweeps/` and the name of FILE unless told
-        otherwise.
+        The folder that gets the runs and the table; by default `sweeps/` and the name of FILE.
     cluster
         A dask scheduler, tcp://HOST:PORT or tls://HOST:PORT, or `slurm`; see docs/cluster.md.
     tls_ca
@@ -58,7 +57,7 @@ def sweep(
     retry
         Do runs again that failed earlier.
     workers
-        Processes on this machine; one for each core unless told otherwise.
+        Processes on this machine; by default one for each core.
     seed
         Is added to every seed in FILE.
     json

@@ -23,12 +23,12 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """As wide as the terminal; lines are not broken in files and pipes."""
+    """A console as wide as the terminal; lines are not broken in files and pipes."""
     return _Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
 
 
 def plain_table() -> Table:
-    """Without lines."""
+    """A table without ruled lines."""
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
 
 

@@ -143,7 +143,7 @@ def _header(first: list[str], where: str) -> list[str]:
 
 
 def _numbered_header(labels: list[str]) -> bool:
-    """Is the first label the name of a column, as in the header `0,1,y`?
+    """Whether the first label is the name of a column, as in the header `0,1,y`.
 
     It is when no other row has it and it is `y`, or a word above nothing but numbers.
     """

@@ -34,7 +34,7 @@ class Generator:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameter → default."""
+        """The default of every parameter, by name."""
         return {p.name: p.default for p in inspect.signature(self.make).parameters.values()}
 
     def __call__(self, **given: Any) -> Dataset:

@@ -15,7 +15,7 @@ from tacit.files import open_regular
 from tacit.values import BadInput
 
 MOST_BYTES = 256 << 20
-"""Of the file and of what it unpacks to; the largest MNIST file unpacks to 47 million."""
+"""Size of the file and of what it unpacks to; the largest MNIST file unpacks to 47 million."""
 
 
 def inside(folder: Path, name: str) -> Path:

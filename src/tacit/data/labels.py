@@ -98,7 +98,7 @@ def choose(raw: np.ndarray, request: str | None, where: str) -> Labelling:
 
 
 def shown(names: list[str] | dict[str, int]) -> str:
-    """At most ten labels, on one line."""
+    """The labels, at most ten of them, on one line."""
     return ", ".join(map(_plain, list(names)[:10])) + (", …" if len(names) > 10 else "")
 
 

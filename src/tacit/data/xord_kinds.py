@@ -22,7 +22,7 @@ POINTS = np.array([PATTERNS[np.resize(np.flatnonzero(kind), 4)].ravel() for kind
 """A point of each kind, of d = 4 patterns."""
 LABELS = f_star(POINTS)
 DIVERSE = is_diverse(POINTS, LABELS)
-"""Definition 4.2."""
+"""The kinds of diverse points (Definition 4.2)."""
 DECOYS = ~DIVERSE & ((LABELS < 0) | (KINDS[:, 1] & KINDS[:, 3]))
 """A₁ = {2}, A₂ = {4}, A₃ = {2, 4, 1}, A₄ = {2, 4, 3} (§6): all patterns but one of the label."""
 OTHERS = {
@@ -60,6 +60,6 @@ def kind_probabilities(d: int, p_plus: float, p_minus: float, others: str) -> np
 
 
 def _share_that_uses(d: int, size: int) -> float:
-    """Of all sequences of d patterns, those that use just the patterns of a set of this size."""
+    """The share of sequences of d patterns that use just the patterns of a set of this size."""
     terms = [(-1) ** j * math.comb(size, j) * (size - j) ** d for j in range(size + 1)]
     return sum(terms) / 4**d

@@ -1,4 +1,4 @@
-"""The one door to files: what is read is checked first, what is written is written whole."""
+"""Files: what is read is checked first, what is written is written whole or not at all."""
 
 from tacit.files.reading import MOST_BYTES, open_regular, read_npy, read_npz
 from tacit.files.writing import check_writable, npz_bytes, write_file, write_folder

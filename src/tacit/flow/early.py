@@ -42,9 +42,9 @@ class Early:
     dead_at_start: np.ndarray
     """m flags: neurons that are inactive on every sample and so never move again (ReLU only)."""
     dead_then: np.ndarray
-    """The same at the end of the early phase."""
+    """Neurons that are dead at the end of the early phase."""
     dead_at_end: np.ndarray
-    """The same at the end of the path."""
+    """Neurons that are dead at the end of the path."""
     cosines: np.ndarray
     """cos(w_k, sign(a_k) ∇G(w_k)) at the end of the early phase; nan where ∇G(w_k) is 0."""
     aligned: np.ndarray | None

@@ -20,7 +20,7 @@ class Weights(NamedTuple):
     """The weights of the samples in the flow, and the loss."""
 
     p: np.ndarray
-    """|ℓ'(q_i)|/L."""
+    """The weights p_i = |ℓ'(q_i)|/L."""
     log_L: float
     """Natural logarithm of L = Σ ℓ(q_i)."""
     bend: np.ndarray

@@ -42,7 +42,7 @@ def facts(data: Dataset) -> dict[str, Any]:
 
 
 def _shown(rows: list[int], y: np.ndarray) -> list[int]:
-    """At most MOST_LISTED of the rows; the first of every label is among them."""
+    """The rows that are listed, at most MOST_LISTED; the first of every label is among them."""
     first = [rows[i] for i in np.unique(y[rows], return_index=True)[1]]
     others = [row for row in rows if row not in first]
     return sorted((first + others)[:MOST_LISTED])

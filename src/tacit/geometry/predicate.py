@@ -65,7 +65,7 @@ class View:
 
     @cached_property
     def exponents(self) -> np.ndarray:
-        """Of every row, for the power of two below its largest entry."""
+        """The exponent of the power of two below the largest entry of every row."""
         largest = np.abs(self.data.X).max(axis=1)
         return np.where(largest > 0, np.frexp(largest)[1] - 1, -1074)
 

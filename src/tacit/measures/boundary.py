@@ -11,7 +11,7 @@ DIRECTIONS = 2000
 
 
 def bend(W: np.ndarray, a: np.ndarray, alpha: float) -> float:
-    """By how many degrees f = 0 leaves the plane that it would be if it were one.
+    """The degrees by which f = 0 leaves the plane that it would be if it were one.
 
     f(x) = Σ a_k φ(w_k·x) is the sum of an odd part u·x, u = (1+α)/2 Σ a_k w_k, and an even one,
     (1−α)/2 Σ a_k|w_k·x|. If f = 0 is a plane through 0, it is u·x = 0, and the even part is 0 on

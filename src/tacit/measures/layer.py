@@ -15,7 +15,7 @@ class Layer:
     before: np.ndarray
     after: np.ndarray
     sign: np.ndarray
-    """Of the output weights."""
+    """The signs of the output weights."""
 
     @cached_property
     def start(self) -> float:
@@ -40,7 +40,7 @@ class Layer:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Of the projected rows."""
+        """The lengths of the projected rows."""
         return np.linalg.norm(self.projected, axis=1)
 
     @property

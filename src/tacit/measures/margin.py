@@ -22,7 +22,7 @@ def train_error(s: Snapshot) -> float:
 
 @measure("test_error")
 def test_error(s: Snapshot) -> float:
-    """The same on the test set."""
+    """The share of points of the test set that get the wrong label."""
     if s.data.test is None:
         raise NotDefined("there is no test set")
     return float(np.mean(~(s.data.test.y * s.outputs(s.data.test.X) > 0)))

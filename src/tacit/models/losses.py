@@ -25,7 +25,7 @@ class Loss(ABC):
 
     @abstractmethod
     def values(self, q: jax.Array, y: jax.Array) -> jax.Array:
-        """ℓ_i(q_i)."""
+        """The losses ℓ_i(q_i) of all points."""
 
     @abstractmethod
     def log_values(self, q: jax.Array, y: jax.Array) -> jax.Array:
@@ -33,7 +33,7 @@ class Loss(ABC):
 
     @abstractmethod
     def slopes(self, q: jax.Array, y: jax.Array) -> jax.Array:
-        """|ℓ_i'(q_i)|."""
+        """The slopes |ℓ_i'(q_i)| of all points."""
 
     @abstractmethod
     def log_slopes(self, q: jax.Array, y: jax.Array) -> jax.Array:
@@ -134,7 +134,7 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class Exponential(Loss):
-    """ℓ(q) = e^(−q)."""
+    """The exponential loss ℓ(q) = e^(−q)."""
 
     reduction: Reduction = "mean"
 
@@ -211,7 +211,7 @@ class Hinge(Loss):
         return False
 
     def _room(self, q: jax.Array, y: jax.Array) -> jax.Array:
-        """γ_i − q_i."""
+        """What each margin lacks, γ_i − q_i."""
         confidence = 1.0 if self.confidence is None else self.confidence
         return jnp.where(jnp.asarray(y) > 0, confidence - q, 1.0 - q)
 

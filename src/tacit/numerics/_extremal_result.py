@@ -14,7 +14,7 @@ class Direction:
     direction: np.ndarray
     """w, a unit vector."""
     value: float
-    """G(w)."""
+    """The value G(w)."""
     sign: int
     """+1: a maximum, a positive extremal direction. −1: a minimum, a negative one."""
     sector: np.ndarray
@@ -58,7 +58,7 @@ def unit_vector(w: np.ndarray) -> np.ndarray:
 
 
 def value_of(X: np.ndarray, c: np.ndarray, alpha: float, w: np.ndarray) -> float:
-    """G(w)."""
+    """G(w) = Σ c_i φ(w·x_i), computed without overflow on the way."""
     rows, exponents = scaled_rows(X)
     t = rows @ w
     top = int(exponents[X.any(axis=1)].max())

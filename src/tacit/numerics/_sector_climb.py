@@ -67,7 +67,7 @@ def _ascend(
 
 
 def _along_gradients(U: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> np.ndarray:
-    """Again and again the direction of the gradient, as long as G grows."""
+    """Replace u by the direction of the gradient, again and again, as long as G grows."""
     best, value = u, -np.inf
     for _ in range(EXTREMAL.most_rounds):
         t = U @ u
@@ -146,7 +146,7 @@ def _left_over(A: np.ndarray, b: np.ndarray, most: float) -> np.ndarray:
 
 
 def _stepped(U: np.ndarray, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """From w along v, half of the way to where another row vanishes."""
+    """Go from w along v, half of the way to where another row vanishes."""
     t, change = np.abs(U @ w), np.abs(U @ v)
     ahead = (t > EXTREMAL.near) & (change > 0)
     step = min(float((t[ahead] / change[ahead]).min(initial=2.0)) / 2, 1 / float(np.linalg.norm(v)))

@@ -31,7 +31,7 @@ class Flat:
     Y: np.ndarray
     exponents: np.ndarray
     basis: np.ndarray
-    """Orthonormal rows."""
+    """Orthonormal rows that span the data."""
     exact: bool
 
 
@@ -199,7 +199,7 @@ def _plausible(lines: _Lines, signs: np.ndarray, slack: float) -> np.ndarray:
 
 
 def _plausible_with(lines: _Lines, signs: np.ndarray, count: int, slack: float) -> np.ndarray:
-    """The same for sectors with `count` zeros."""
+    """`_plausible` for sectors with `count` zeros."""
     U, (up, down) = lines.units, lines.slopes.T
     g = (signs > 0) @ (up[:, None] * U) + (signs < 0) @ (down[:, None] * U)
     at = np.nonzero(signs == 0)[1].reshape(len(signs), count)

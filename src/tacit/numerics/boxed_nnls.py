@@ -118,7 +118,7 @@ def _active_set(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _best_on(A: np.ndarray, b: np.ndarray, x: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Towards the least-squares solution on the used columns; those that reach 0 are let go."""
+    """Move towards the least-squares solution on the used columns; drop those that reach 0."""
     while used.any():
         z = np.zeros_like(x)
         z[used] = np.linalg.lstsq(A[:, used], b, rcond=None)[0]

@@ -142,7 +142,7 @@ def _without_search(X: np.ndarray, proof: Proof | None) -> ConvexOptimum | None:
 
 
 def _answer(search: Search, scale: float) -> ConvexOptimum:
-    """In the data's own unit, scaled so that the smallest margin is 1 and λ is dual feasible."""
+    """The result in the data's own unit: the smallest margin is 1, and λ is dual feasible."""
     n, d = search.X.shape
     search.shrink()
     lower = min((1 - 8 * EPS) / search.bound / scale, LARGEST)

@@ -61,7 +61,7 @@ def rank_at_least(A: np.ndarray) -> int:
 
 
 def with_full_rank(A: np.ndarray, at_least: int) -> np.ndarray:
-    """As many independent columns of A as its rank, exactly; `at_least` bounds it from below."""
+    """Exactly as many independent columns of A as its rank, which is `at_least` that number."""
     if at_least < A.shape[1]:
         from scipy.linalg import qr
 

@@ -152,5 +152,5 @@ def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
 
 
 def _less(a: list[Fraction], factor: Fraction, b: list[Fraction]) -> list[Fraction]:
-    """a − factor·b."""
+    """The row a − factor·b."""
     return [x - factor * y for x, y in zip(a, b, strict=True)] if factor else a

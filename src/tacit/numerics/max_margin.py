@@ -221,7 +221,7 @@ def _open(best: MaxMargin | None) -> bool:
 
 
 def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
-    """Its λ > 0 is easier to make a proof of than the few rows that solvers of the QP leave."""
+    """A proof from a logistic fit, whose λ > 0 is better for that than the few rows of a QP's λ."""
     if len(Z) <= MARGIN.most_plain_rows:
         return None
     w, lam = logistic_fit(Z, ridge=MARGIN.ridge)

@@ -72,9 +72,9 @@ def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budg
 @dataclass(frozen=True, eq=False)
 class _Sharp:
     net: Neurons
-    """Unit vectors."""
+    """The directions, as unit vectors."""
     short: np.ndarray
-    """By what share λ makes them smaller than the largest of their sign."""
+    """The share by which λ makes them smaller than the largest of their sign."""
     faces: list[np.ndarray]
     """The rows whose hyperplanes they lie on."""
 

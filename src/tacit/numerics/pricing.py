@@ -26,11 +26,11 @@ class Priced:
     """M_s ≤ `bound`, and where the function is large."""
 
     bound: float
-    """Rounding errors included."""
+    """The upper bound of M_s, rounding errors included."""
     directions: np.ndarray
     """Unit vectors u, best first, where the function exceeds the floor; distinct."""
     values: np.ndarray
-    """The function there."""
+    """The function in these directions."""
     cells: np.ndarray
     """Cells (rows of signs over the support) that need a z to get below the bound …"""
     z: np.ndarray
@@ -91,7 +91,7 @@ def climb(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np
 
 
 def function(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
-    """Σ c_i φ(u·x_i)."""
+    """The function Σ c_i φ(u·x_i)."""
     t = X @ u
     return float(c @ np.maximum(t, alpha * t))
 
@@ -138,7 +138,7 @@ class _Hyperplanes:
 
     rows: np.ndarray
     units: np.ndarray
-    """Their x_i divided by their lengths, as columns."""
+    """The x_i of these points divided by their lengths, as columns."""
     lengths: np.ndarray
     count: int
 

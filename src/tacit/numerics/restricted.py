@@ -49,7 +49,7 @@ class Restricted:
     multipliers: np.ndarray
     """λ ≥ 0 of the points, of sum 1."""
     face_multipliers: np.ndarray
-    """Of x_i·v_g = 0, per group and point; 0 where it is not asked for."""
+    """Multipliers of x_i·v_g = 0, per group and point; 0 where it is not asked for."""
 
 
 def restricted_program(
@@ -161,7 +161,7 @@ def _sums(
 def _sizes(
     count: int, d: int, width: int, sizes: np.ndarray
 ) -> tuple[list[Any], list[Any], np.ndarray]:
-    """Σ‖v_g‖²/k_g ≤ 1."""
+    """The constraint Σ‖v_g‖²/k_g ≤ 1."""
     import clarabel
     from scipy import sparse
 

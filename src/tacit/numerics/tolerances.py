@@ -33,7 +33,7 @@ class SearchTolerances:
     most_cells: int = 1_000_000
     """Arrangements larger than this are not enumerated: other bounds are used."""
     most_products: float = 2e9
-    """The same for cells × points × d², about what pricing them takes."""
+    """Nor those with more cells × points × d², which is about what pricing them takes."""
     first_neurons: int = 20
     """Neurons of each sign to begin with …"""
     first_entries: int = 1000
@@ -166,7 +166,7 @@ class MarginTolerances:
     most_rounds: int = 60
     """Rounds after which what has been proved is returned as it is."""
     most_plain_rows: int = 200
-    """Up to here, what solvers of the QP leave is easy enough to make a proof of."""
+    """Rows up to which what solvers of the QP leave is easy enough to make a proof of."""
     good_gap: float = 1e-10
     """A relative gap that needs no other solver, nor another round."""
     ridge: float = 1e-3
@@ -190,7 +190,7 @@ class FarkasTolerances:
     """Proofs that no direction separates (`farkas`, `infeasible`)."""
 
     most_exact_rows: int = 40
-    """Up to this many rows with a multiplier are solved in rational arithmetic."""
+    """Rows with a multiplier up to which rational arithmetic is tried."""
     most_products: int = 300_000
     """Rational products to spend on finding columns that follow from others."""
     most_tries: int = 20

@@ -22,7 +22,7 @@ WIDE, SQUARE = (5.0, 3.5), (4.6, 4.5)
 LETTERS = 9.5
 """The size of the letters in legends, for the same reason."""
 MANY_LINES = 60
-"""From so many on they are drawn as one bitmap."""
+"""The number of lines from which on they are drawn as one bitmap."""
 
 
 @draws("explanation : Explanation", f"What `tacit.explain` returned; {WORST}.")

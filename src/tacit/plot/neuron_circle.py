@@ -16,7 +16,7 @@ from tacit.plot.axes import LIMIT, SMALL, draws, own_axes
 from tacit.plot.plane import MINUS, PLUS
 
 MOST_DOTS = 400
-"""Initial directions drawn."""
+"""The number of initial directions drawn."""
 MARKS = ("o", "D", "s", "^", "v", "h")
 """Shapes of predictions, in turn; hollow, so that a limit that keeps one is seen inside."""
 FLAT = 1e-3

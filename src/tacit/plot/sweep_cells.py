@@ -57,7 +57,7 @@ class Pooled:
         return float(np.mean(cell))
 
     def interval(self, i: int, j: int, word: str | None = None) -> tuple[float, float]:
-        """Of the same; NaN for fewer than two runs."""
+        """The confidence interval of `middle`; NaN for fewer than two runs."""
         cell = self.cells.get((i, j), [])
         if len(cell) < 2:
             return np.nan, np.nan

@@ -15,7 +15,7 @@ from tacit.values import BadInput
 Rows = Sequence[Mapping[str, Any]]
 
 SEEDS = ("seed", "data.seed")
-"""They are pooled unless told otherwise."""
+"""Columns that are pooled by default."""
 FIRST_RESULT = "status"
 """The columns before it were set, it and those after it were found."""
 MOST_VALUES = 6

@@ -72,6 +72,6 @@ def in_words(column: str) -> str:
 
 
 def as_title(column: str) -> str:
-    """The same at the beginning of a line."""
+    """The words with a capital letter, for the beginning of a line."""
     words = in_words(column)
     return words[:1].upper() + words[1:] if column in WORDS else words

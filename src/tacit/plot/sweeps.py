@@ -26,9 +26,9 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7
 """Okabe and Ito's, which colour-blind people can tell apart."""
 MARKERS = "osD^vPX"
 MOST_CURVES, FEW_CURVES = 7, 5
-"""In one panel; fewer where the bands are wide."""
+"""Curves in one panel; fewer where the bands are wide."""
 MANY_CELLS = 2000
-"""From so many on a map is drawn as a bitmap."""
+"""The number of cells from which on a map is drawn as a bitmap."""
 SHOWN: dict[Kind, str] = {
     "mean": "mean over runs",
     "geometric": "geometric mean over runs",
@@ -245,7 +245,7 @@ def _lay_out(ax: Axes, x: Axis, title: str, y: Axis | None = None) -> None:
 
 
 def _ticks(shown: Any, axis: Axis, most: int) -> None:
-    """At the values where these are few and short; else every so many, or as the scale has them."""
+    """Put ticks at the values where these are few and short, else as the scale has them."""
     at = np.log10(axis.at) if axis.kind == "log" else axis.at
     labels = [_short(label) for label in axis.labels]
     room = np.diff(at).min() / np.ptp(at) if len(at) > 1 else 1.0

@@ -8,13 +8,13 @@ from tacit.proofs.exact import Budget
 from tacit.values import BadInput
 
 MOST_VECTORS = 2000
-"""Their products are all held in memory."""
+"""The number of terms; the products of all pairs are held in memory."""
 MOST_SETS = 20_000
 """Open sets that are looked at; what is left then counts with its bound."""
 
 
 def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
-    """At least ‖Σ_S terms_i‖² for every set S of rows.
+    """An upper bound of ‖Σ_S terms_i‖² over all sets S of rows.
 
     With A_ij = terms_i·terms_j a set S has Σ_{i,j ∈ S} A_ij. While a part of S is decided, row i
     would add gain_i = A_ii + 2 Σ A_ij over what is in, and 2 A_ij for every other row j that joins:

@@ -129,7 +129,7 @@ class Artefact:
         return inspect.cleandoc(self.make.__doc__ or "").partition("\n")[0].rstrip(".")
 
     def choose(self, quick: bool, **changes: Any) -> Settings:
-        """Its settings: the paper's, shrunk where `quick`, then changed.
+        """The settings to use: the paper's, shrunk where `quick`, then changed.
 
         A change may be a value of the setting's kind, or that value as text.
         """

@@ -45,7 +45,7 @@ class Catalogue(NamedTuple):
     """The figures and tables of all papers."""
 
     items: dict[str, Listed]
-    """By id, in the order of the papers."""
+    """The figures by id, in the order of the papers."""
     unreadable: dict[str, str]
     """Papers whose figures cannot be read, and why, on one line."""
 

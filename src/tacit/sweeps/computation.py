@@ -86,7 +86,7 @@ class _Job:
         """Whether tiny networks are batched: only where any data sets can be pooled, or it would
         depend on the pack."""
         self.alike: Hashable = None
-        """The same for jobs that can be trained together."""
+        """A value that is equal for jobs that can be trained together."""
 
     def __enter__(self) -> None:
         self._begun = time.perf_counter()
@@ -194,7 +194,7 @@ class _Data:
 
     def __init__(self, sets: Sets) -> None:
         self.held = 0
-        """Numbers in memory."""
+        """How many numbers are in memory."""
         self._sets: dict[DataCall, Dataset] = dict(sets)
         self._wrong: dict[DataCall, str] = {}
 
@@ -220,7 +220,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _one_thread() -> AbstractContextManager:
-    """With more threads BLAS adds in another order; and there is a worker for every core."""
+    """Use one BLAS thread: more would add in another order, and every core has its worker."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:  # a GPU machine may not have it

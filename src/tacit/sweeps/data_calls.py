@@ -20,16 +20,16 @@ OPTIONS = {"labels": Kind(str), "bias": Kind(float), "test": Kind(str)}
 """Those of `tacit train`. Where a generator has a parameter of that name, it is the parameter; a
 `test` that is a text is always the option."""
 RUN = "run"
-"""As the seed of data: that of the run."""
+"""The text that asks for the seed of the run as that of the data."""
 TRIED, MOST_TRIED = 2, 100
 """Seeds with which a generator's parameters are tried, and combinations of parameters that are."""
 MOST_NUMBERS = 200_000
 """Numbers in a data set that is made only to try."""
 NOT_TRIED = ("mnist",)
-"""It reads files that perhaps only the workers have."""
+"""Generators that read files which perhaps only the workers have."""
 
 Files = tuple[tuple[str, str], ...]
-"""Names and SHA-256."""
+"""The names of files and their SHA-256."""
 
 
 def kinds(where: str, names: Sequence[str], keys: Sequence[str]) -> dict[str, Kind]:

@@ -14,7 +14,7 @@ from tacit.sweeps.store import Store
 from tacit.sweeps.workers import Crashed, Workers
 
 Progress = Callable[[int, int, str], None]
-"""Is told how many runs are there, of how many, and a few words."""
+"""Called with how many runs are there, of how many, and a few words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Completed:
     """A sweep at its end: done + failed + cached = runs."""
 
     results: Mapping[str, RunResult]
-    """By the keys of runs, without arrays."""
+    """The results by the keys of runs, without arrays."""
     runs: int
     """Points of the plan."""
     done: int

@@ -35,7 +35,7 @@ def packs(runs: Sequence[PlannedRun], most: int, shares: int = 1) -> list[Pack]:
 
 
 def alike(run: PlannedRun) -> Hashable:
-    """The same for runs that are trained together: they differ in data, initial weights, seed.
+    """A key that runs trained together share: they differ in data, initial weights and seed.
 
     The call of the data without its seed stands for the shape of the points.
     """

@@ -53,7 +53,7 @@ def table(where: str, given: Any) -> dict[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """As the file has it, in short."""
+    """The value as the file has it, shortened."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = f'"{value}"' if isinstance(value, str) else str(value)

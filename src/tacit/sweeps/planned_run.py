@@ -14,7 +14,7 @@ import tacit
 from tacit.values import Dataset, Setting
 
 FORMAT = 1
-"""Of run folders; part of every key."""
+"""The format of run folders; part of every key."""
 
 
 @dataclass(frozen=True)

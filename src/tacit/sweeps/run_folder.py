@@ -25,7 +25,7 @@ from tacit.values import BadInput
 from tacit.values.jsonable import plain
 
 MOST_BYTES = 64 << 20
-"""Of a run.json."""
+"""The size of a run.json, at most."""
 NEEDED = {"values": dict, "reason": str, "seconds": float, "device": str, "arrays": int}
 
 
@@ -96,7 +96,7 @@ def _checked(data: bytes, key: str) -> dict[str, Any]:
 
 
 def _hash(said: Mapping[str, Any]) -> str:
-    """As `PlannedRun.key` computes it."""
+    """The hash as `PlannedRun.key` computes it."""
     text = json.dumps(said, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

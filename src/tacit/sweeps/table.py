@@ -65,7 +65,7 @@ def _quoted(cell: str) -> str:
 
 
 def as_parquet(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """The same in columns, each of one type whatever is in it."""
+    """The table in columns, each of one type whatever is in it."""
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet

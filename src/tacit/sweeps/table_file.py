@@ -52,7 +52,7 @@ def _is_csv(file: IO[bytes]) -> bool:
 
 
 def _is_parquet(file: IO[bytes]) -> bool:
-    """Its names are in the footer, before the footer's length and the mark."""
+    """Whether it is a table of a sweep as Parquet, whose footer at the end has the names."""
     data = file.read(4)
     size = file.seek(0, 2)
     file.seek(max(0, size - MOST_HEADER))

@@ -24,7 +24,7 @@ ATTRIBUTES = ("id", "source", "summary", "needs", "tolerance")
 
 @cache
 def theorems() -> dict[str, Theorem]:
-    """Id → theorem."""
+    """All theorems by id."""
     known: dict[str, Theorem] = {}
     for module in paper_parts("statements").values():
         for one in module.THEOREMS:

@@ -95,7 +95,7 @@ def start(descent: Descent, weights: dict[str, Any]) -> TrainingState:
 
 
 def reset_stopping(state: TrainingState) -> TrainingState:
-    """The same weights for stop rules that have seen nothing yet."""
+    """The state with the same weights, its stop rules as if they had seen nothing yet."""
     return state._replace(
         status=jnp.full_like(state.status, stops.RUNNING),
         best=jnp.full_like(state.best, jnp.inf),

@@ -78,7 +78,7 @@ class Run(Result):
 
     @property
     def train_error(self) -> list[float]:
-        """Of each member; of K classes, by the largest output, for each seed."""
+        """The error of each member; of K classes, by the largest output, for each seed."""
         return self._error("train_error", self.data)
 
     @property

@@ -133,7 +133,7 @@ class Dataset(Result):
         )
 
     def with_bias(self, constant: float) -> Dataset:
-        """The same points with a last coordinate that is `constant` everywhere."""
+        """The points with a last coordinate that is `constant` everywhere."""
         return replace(
             self,
             X=np.column_stack([self.X, np.full(self.n, float(constant))]),

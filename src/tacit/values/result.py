@@ -20,7 +20,7 @@ class Result:
 
     @abstractmethod
     def _lines(self) -> list[str]:
-        """At most five lines for a person."""
+        """The lines that a person reads, at most five."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ Layers = Literal["both", "first"]
 Rule = Literal["gd", "sgd", "adam", "flow"]
 Step = Literal["constant", "scaled"]
 WIDTH = 100
-"""Neurons of a network whose width nobody gives."""
+"""Neurons of a network whose width is not given."""
 PLAIN_TYPES: dict[str, type] = {
     "model": str,
     "activation": str,

@@ -97,7 +97,7 @@ def best(part: Part) -> str:
 
 
 def place(verdict: Verdict) -> str:
-    """`lyu2021 Theorem H.2`."""
+    """Where the theorem is printed, as in `lyu2021 Theorem H.2`."""
     return " ".join(verdict.theorem.source)
 
 

@@ -44,7 +44,7 @@ class Statement:
 
     @property
     def theorem(self) -> bool:
-        """Not a lemma or the like."""
+        """Whether it is a theorem, not a lemma or the like."""
         return self.verdict.theorem.id.partition(":")[2].startswith(("thm", "cor"))
 
     @property

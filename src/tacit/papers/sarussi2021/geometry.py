@@ -20,7 +20,7 @@ from tacit.numerics.max_margin import TINY, MaxMargin, max_margin
 TOLERANCE = 1e-10
 """A point that can raise β* by no more than this share is not tried."""
 FEW_DIMENSIONS = 20
-"""Up to here, a proof that one point is opposite to a class may do for others, too."""
+"""Dimensions up to which a proof that one point is opposite to a class may do for others."""
 
 NAMES = {1: ("V⁺_β", "β*₊", "negative"), -1: ("V⁻_β", "β*₋", "positive")}
 
@@ -96,7 +96,7 @@ def _threshold(view: View, label: int) -> Threshold:
 
 
 def _cost(view: View) -> float:
-    """Of trying one point, in the operations that `View.allow` counts (measured)."""
+    """What trying one point costs, in the operations that `View.allow` counts (measured)."""
     n, d = view.X.shape
     return 8.0 * n * d**2 + 800.0 * n * d + 1e8
 

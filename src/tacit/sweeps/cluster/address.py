@@ -18,7 +18,7 @@ from tacit.values import BadInput
 
 RIGHT = "tcp://HOST:PORT, tls://HOST:PORT or slurm"
 MOST_BYTES = 1 << 20
-"""Of a certificate or key."""
+"""The size of a certificate or key, at most."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def client(address: str, security: Any, seconds: float) -> Any:
 
 
 async def _knock(address: str, security: Any, seconds: float) -> None:
-    """See who is there: a Client would wait for ever for the first word of a silent stranger."""
+    """See who answers: a Client would wait for an unresponsive peer without end."""
     from distributed.comm import connect
 
     how = security.get_connection_args("client") if security else {}

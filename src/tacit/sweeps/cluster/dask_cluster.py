@@ -94,7 +94,7 @@ class Cluster:
         """Workers that are like us."""
         self._looked = 0.0
         self._bare: float | None = None
-        """Since when there are no workers."""
+        """The time since which there are no workers."""
         self._told = False
         self._client: Any = None
         self._leaving = contextlib.ExitStack()

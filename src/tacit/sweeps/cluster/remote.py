@@ -80,7 +80,7 @@ def compare(client: Any, ours: Mapping[str, str], workers: set[str], known: set[
 
 
 def keep(data: Dataset) -> Dataset:
-    """As a task of its own, data is sent to the cluster once, and made again when it is lost."""
+    """The data itself: as a task of its own it is sent once, and made again when it is lost."""
     return data
 
 

@@ -22,7 +22,7 @@ def two_layer(case: Case, place: str) -> Check:
 
 
 def relu(case: Case, place: str) -> Check:
-    """α = 0."""
+    """The activation is ReLU: α = 0."""
     return yes_or_no("relu", case.alpha == 0, place, f"the activation is {case.setting.activation}")
 
 

@@ -23,7 +23,7 @@ from tacit.training.backends.nvrtc import compile_cuda
 from tacit.training.rules import Descent
 
 MOST_COORDINATES = 32
-"""Of more, a warp's part of the weights does not fit into its registers."""
+"""With more, a warp's part of the weights would not fit into its registers."""
 MOST_NEURONS = 512
 MOST_SHARED = 200 << 10
 """Bytes of shared memory that a network may take."""
@@ -34,7 +34,7 @@ Step = Callable[..., tuple[jax.Array, jax.Array]]
 
 
 def suits(job: Job) -> bool:
-    """On a GPU, for full-batch gradient descent of small two-layer networks without stop rules."""
+    """Whether a GPU runs full-batch gradient descent of small two-layer networks, no stop rules."""
     return job.for_gpu and kernel(job.descent, *job.sizes) is not None
 
 

@@ -30,7 +30,7 @@ class Job:
     moments: Sequence[int]
     """The epochs at which weights are kept, in increasing order."""
     tell: Callable[[int, int], None]
-    """Is called with the number of networks that are done and how many there are."""
+    """Called with the number of networks that are done and how many there are."""
     threads: int
     batched: bool = True
     """Whether tiny networks may be batched on the last axis."""

@@ -21,7 +21,7 @@ from tacit.training.rules import Descent, TrainingState, check_stop, start
 
 
 def suits(job: Job) -> bool:
-    """Always."""
+    """True: any networks can be trained one by one."""
     return True
 
 

@@ -24,7 +24,7 @@ MOST_NUMBERS = 2**27
 
 
 def suits(job: Job) -> bool:
-    """On a GPU, for networks whose layers are small."""
+    """Whether there is a GPU, and the networks have small layers."""
     return job.for_gpu and isinstance(job.descent.model, TwoLayer | ConvMaxPool)
 
 

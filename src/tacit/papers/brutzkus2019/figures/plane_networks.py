@@ -103,7 +103,7 @@ def small_xor_fails(k: int, errs: np.ndarray) -> Claim:
 
 
 def small_is_decoyed(k: int, ends: DecoyEnds) -> Claim:
-    """Theorem 6.4."""
+    """The claim that a small network is misled by the decoy (Theorem 6.4)."""
     text = f"networks of k = {k} fit all points and have not learned f* (Theorem 6.4)"
     fails, runs = int(ends.decoyed.sum()), len(ends.fits)
     return probability_at_least("probability", text, fails, runs, SMALL_FAILS)

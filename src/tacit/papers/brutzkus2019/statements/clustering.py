@@ -47,9 +47,9 @@ from tacit.theorems import (
 from tacit.values import Check, Network
 
 STEPS = 5
-"""Of the runs made by hand."""
+"""Iterations of the runs made by hand."""
 TOLERANCE = 1e-6
-"""In steps of η, which are counted in whole numbers; 10⁵ of them add up rounding errors of 10⁻⁸."""
+"""In steps of η, which are whole numbers: 10⁵ of them add up to rounding errors of 10⁻⁸."""
 
 
 def off(
@@ -72,12 +72,12 @@ def every_iteration(run: Observation) -> bool:
 
 
 def count_before(active: np.ndarray) -> np.ndarray:
-    """At each t, the number of t′ < t with `active`."""
+    """The number of t′ < t with `active`, for each t."""
     return np.cumsum(active, axis=0) - active
 
 
 def by_hand(networks: list[Network]) -> Observation:
-    """As a run of descent; these moments say nothing of the loss."""
+    """The networks as a run of descent; these moments say nothing of the loss."""
     path = tuple(PathPoint(t, 0.0, network) for t, network in enumerate(networks))
     return Observation(path, outcome="done")
 

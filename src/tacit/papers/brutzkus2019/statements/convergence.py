@@ -298,7 +298,7 @@ def _most(prediction: Prediction) -> float:
 
 
 def _by_hand(start: Network, end: Network, taken: float, most: float) -> Observation:
-    """There after `taken` iterations, and there to stay."""
+    """A run that is at `end` after `taken` iterations, and stays there."""
     times = (math.ceil(taken), math.ceil(most))
     later = tuple(PathPoint(time, -math.inf, end) for time in times)
     return Observation((PathPoint(0, 0.0, start), *later), outcome="done")

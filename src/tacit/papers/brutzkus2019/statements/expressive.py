@@ -38,7 +38,7 @@ def by_patches(network: Network, X: np.ndarray) -> np.ndarray:
 
 
 def pairs_of_signs(case: Case, place: str) -> Check:
-    """Points in {±1}^{2d}."""
+    """The points lie in {±1}^{2d}."""
     X = case.data.X
     if X.shape[1] % 2:
         return yes_or_no("patterns", False, place, f"points of {X.shape[1]} coordinates, not pairs")
@@ -47,7 +47,7 @@ def pairs_of_signs(case: Case, place: str) -> Check:
 
 
 def labels_of_f(case: Case, place: str) -> Check:
-    """y = f*(x)."""
+    """The labels y = f*(x)."""
     if not pairs_of_signs(case, place).holds or not case.data.binary:
         return yes_or_no(
             "xord_labels", False, place, "not XORD points: pairs of coordinates ±1, labels ±1"
@@ -173,7 +173,7 @@ def paper_network() -> Network:
 
 
 def fewest_errors(kinds: np.ndarray, labels: np.ndarray, turns: int = 48) -> int:
-    """Of networks with k = 1: 48 directions of w and of u, and nine ratios of their lengths."""
+    """The fewest errors with k = 1, over 48 directions of w and of u and nine ratios of lengths."""
     turn = 2 * np.pi * (np.arange(turns) + 0.31) / turns
     z = np.maximum(np.column_stack([np.cos(turn), np.sin(turn)]) @ PATTERNS.T, 0)
     one = np.where(kinds[:, None, :], z, 0).max(axis=2)  # kinds × directions

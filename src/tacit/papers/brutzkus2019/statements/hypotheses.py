@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 
 def c_eta(case: Case) -> float:
-    """c_η = kη."""
+    """The constant c_η = kη of the case."""
     return half_width(case) * case.setting.lr
 
 
@@ -64,14 +64,14 @@ def xor_training(case: Case, place: str = "§3.1") -> tuple[Check, ...]:
 
 
 def wide_for_xor(case: Case) -> Check:
-    """k > 16."""
+    """Theorem 3.3 needs k > 16."""
     k = half_width(case)
     note = f"k, half of the width, is {k}; more than 16"
     return by_slack("wide", k - 16, "§3.2", note, strict=True)
 
 
 def conv_network(case: Case, place: str = "§4") -> tuple[Check, ...]:
-    """The network (2)."""
+    """The network is that of (2)."""
     model = case.setting.model
     holds = isinstance(model, ConvMaxPool) and model.patch == 2
     note = f"the network is {model_text(model)}; it needs conv_max_pool with patches of two"
@@ -100,7 +100,7 @@ def xord_training(
 
 
 def wide_for_xord(case: Case) -> Check:
-    """k ≥ 120."""
+    """Theorem 6.3 needs k ≥ 120."""
     k = half_width(case)
     return by_slack("wide", k - 120, "§6.1", f"k, half of the width, is {k}; at least 120")
 

@@ -22,7 +22,7 @@ from tacit.values import Check
 BIG_FAILS = NEGLIGIBLE + 16 * math.exp(-8)
 """c + 16e⁻⁸ of Theorem 6.3."""
 SMALL_FAILS = (1 - NEGLIGIBLE) * 33 / 48
-"""Of Theorem 6.4."""
+"""(1 − c)·33/48 of Theorem 6.4."""
 
 
 def surjections(d: int, size: int) -> int:
@@ -31,7 +31,7 @@ def surjections(d: int, size: int) -> int:
 
 
 def counts_by_kind(d: int) -> dict[tuple[bool, ...], int]:
-    """The same for every kind of point, pattern after pattern."""
+    """The number of points of every kind, counted pattern after pattern."""
     counts: dict[tuple[bool, ...], int] = {(False,) * 4: 1}
     for _ in range(d):
         longer: dict[tuple[bool, ...], int] = {}
@@ -55,7 +55,7 @@ def smallest_missed(d: int, p_plus: float, p_minus: float) -> float:
 
 
 def smallest_missed_by_counting(d: int, p_plus: float, p_minus: float) -> float:
-    """The same, from a count of all points."""
+    """`smallest_missed`, from a count of all points."""
     counts = counts_by_kind(d)
     label = {k: 1 if k[0] or k[2] else -1 for k in counts}
     diverse = {1: (True,) * 4, -1: (False, True, False, True)}

@@ -34,7 +34,7 @@ class ExampleSet:
 
     @property
     def title(self) -> str:
-        """Its name and kind, with the plane that is drawn."""
+        """The name and kind of the data set, with the plane that is drawn."""
         return f"{self.name}: {self.kind}{' (on z = c)' if self.data.d > 2 else ''}"
 
     @property

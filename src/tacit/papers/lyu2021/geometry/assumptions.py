@@ -145,11 +145,11 @@ def _norm_difference(view: View, direction: int) -> Finding:
 
 @predicate("lyu2021:assumptionA.3", "lyu2021 Assumption A.3")
 def assumption_A_3(view: View) -> Finding:
-    """‖µ⁺‖ > ‖µ⁻‖."""
+    """The positive points pull more strongly: ‖µ⁺‖ > ‖µ⁻‖."""
     return _norm_difference(view, 1)
 
 
 @predicate("lyu2021:assumptionA.8", "lyu2021 Assumption A.8")
 def assumption_A_8(view: View) -> Finding:
-    """‖µ⁺‖ < ‖µ⁻‖."""
+    """The negative points pull more strongly: ‖µ⁺‖ < ‖µ⁻‖."""
     return _norm_difference(view, -1)

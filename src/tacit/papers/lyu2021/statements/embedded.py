@@ -39,7 +39,7 @@ WINDOW = (0.1, 1.0)
 """Moments of a run at which e^(λ₀t) is between these are compared, t = 0 being T₁₂."""
 FADED, THERE = 1e-3, 0.1
 """What is left of the initial weights by then may be this share of all; from the second on nothing
-is near a limit, and in between nobody knows."""
+is near a limit, and otherwise it is undecided."""
 
 
 class Lemma53(Theorem):

@@ -94,5 +94,5 @@ def largest(network: Network) -> float:
 
 
 def distance(one: Network, other: Network) -> float:
-    """‖θ − θ'‖_M."""
+    """The distance ‖θ − θ'‖_M of Definition 5.1."""
     return norm_M(one.W - other.W, one.a - other.a)

@@ -86,7 +86,7 @@ class TheoremB19(Theorem):
         return Case(data, flow_setting("leaky:0.5", 4), Network(W, a, 0.5))
 
     def counterexample(self) -> tuple[Case, str]:
-        """The same without the good neuron."""
+        """The example without its good neuron."""
         case = self.example()
         assert case.start is not None
         start = Network(case.start.W[1:], case.start.a[1:], 0.5)

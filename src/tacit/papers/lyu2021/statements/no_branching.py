@@ -125,7 +125,7 @@ class LemmaI21(Theorem):
 
 
 def steps_back(run: Observation, case: Case) -> np.ndarray:
-    """By how much a w_k·x_i moves against a_k y_i from one moment to the next, over ‖w_k‖‖x_i‖.
+    """The most that a w_k·x_i moves against a_k y_i between two moments, over ‖w_k‖‖x_i‖.
 
     One number for each step, of the worst neuron and point; neurons that change the sign of a_k in
     this step are left out.

@@ -93,7 +93,7 @@ class Lemma52(Theorem):
         return Prediction(words, values)
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """By what share the error is beyond its bound, at the worst of some radii."""
+        """The share by which the error exceeds its bound, at the worst of some radii."""
         assert run is not None
         case = started(case, run)
         assert case.start is not None
@@ -171,7 +171,7 @@ class Lemma52(Theorem):
 
 
 def _radii(known: Embedding) -> list[float]:
-    """From (√m ‖θ₀‖_M)^(1/3) to √λ₀/2, where the lemma speaks."""
+    """Radii from (√m ‖θ₀‖_M)^(1/3) to √λ₀/2, of which the lemma speaks."""
     low, high = known.size ** (1 / 3), math.sqrt(known.rate) / 2
     return np.geomspace(low, high, RADII).tolist() if 0 < low <= high else []
 

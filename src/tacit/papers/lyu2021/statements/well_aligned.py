@@ -57,7 +57,7 @@ def largest_G(case: Case) -> float:
 
 
 def aligned(start: Network, case: Case) -> Aligned:
-    """Its constants for this start; raises `TooManyCells` where λ is out of reach."""
+    """The theorem's constants for this start; `TooManyCells` where λ is out of reach."""
     sizes = np.linalg.norm(start.W, axis=1)
     alive = (sizes > 0) | (start.a != 0)
     r, rate = largest(start), largest_G(case)
@@ -139,7 +139,7 @@ class TheoremE4(Theorem):
         )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """By what factor less 1 the bound is exceeded, at worst, up to T₂ + t₀."""
+        """The largest share by which the bound is exceeded up to T₂ + t₀."""
         assert run is not None
         said = prediction.values or self.predict(started(case, run)).values
         if not said:
@@ -175,7 +175,7 @@ class TheoremE4(Theorem):
 
 
 def _known(case: Case) -> Aligned | None:
-    """None without a living start, or where λ is zero or out of reach."""
+    """The constants; None without a living start, or where λ is zero or out of reach."""
     try:
         known = None if case.start is None else aligned(case.start, case)
     except TooManyCells:

@@ -156,7 +156,7 @@ class LemmaA3(Theorem):
 
 
 def _general_position(case: Case) -> Check:
-    """As `tacit check` decides it, unless that takes many seconds."""
+    """General position as `tacit check` decides it, unless that takes many seconds."""
     name, place = "general_position", "Lemma A.3"
     n, k = case.data.n, min(case.data.n, case.data.d)
     subsets = math.comb(n, k)

@@ -229,7 +229,7 @@ def has_turned(case: Case, run: Observation | None) -> Check:
 
 
 def almost_all_data(case: Case, run: Observation | None) -> Check:
-    """Not one of the exceptions that we know of; the slack is that of the first.
+    """The data is none of the exceptions that we know of; the slack is that of the first.
 
     G must be flat nowhere where a point is seen: not on one ray (the slack is the smallest
     ‖Σ y_i x_i‖/Σ‖x_i‖ over its points), nor where a neuron of the run is. And neurons must be drawn

@@ -32,7 +32,7 @@ def cones(d: int, n: int = 5, seed: int = 0, spread: float = 0.45) -> Dataset:
 
 
 def flipped(data: Dataset) -> Dataset:
-    """The same with the label of the first point changed: no longer orthogonally separable."""
+    """The data with the label of the first point changed: no longer orthogonally separable."""
     y = data.y.copy()
     y[0] = -y[0]
     return Dataset(data.X, y, name=f"{data.name}, one label changed")

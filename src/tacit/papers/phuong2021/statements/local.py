@@ -86,7 +86,7 @@ class LemmaA2(Theorem):
 
 
 def right_side(X: np.ndarray, c: np.ndarray, w: np.ndarray, v: np.ndarray, step: float) -> float:
-    """Of (37)."""
+    """The right side of (37)."""
     there = w + step * v
     slope = (c * (X @ there > 0)) @ (X @ v)
     return float((c @ np.maximum(X @ w, 0.0) + step * slope) / np.linalg.norm(there))

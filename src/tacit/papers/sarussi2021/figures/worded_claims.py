@@ -22,7 +22,7 @@ def by_our_bound(
 def mean_by_our_bound(
     bounded: Callable[..., Claim], id: str, text: str, values: np.ndarray, bound: float, said: str
 ) -> Claim:
-    """The same claim about the mean of several runs, with its confidence interval."""
+    """`by_our_bound` for the mean of several runs, with its confidence interval."""
     claim = by_our_bound(bounded, id, text, float(values.mean()), bound, said)
     return replace(claim, interval=mean_interval(values) if len(values) > 1 else None)
 

@@ -28,7 +28,7 @@ def data_checks(case: Case) -> tuple[Check, ...]:
 
 
 def halves(case: Case, place: str) -> Check:
-    """As many output weights +v as −v, and all of the same size."""
+    """There are as many output weights +v as −v, and all have the same size."""
     if case.start is None:
         odd = case.setting.width % 2
         return by_slack("halves", -float(odd), place, f"{case.setting.width} neurons")

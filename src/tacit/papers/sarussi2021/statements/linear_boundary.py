@@ -17,15 +17,15 @@ class Clusters(NamedTuple):
     """The means of the neurons of each sign, and how far the neurons are from them."""
 
     w: np.ndarray
-    """w̄."""
+    """w̄, the mean of the neurons w."""
     u: np.ndarray
-    """ū."""
+    """ū, the mean of the neurons u."""
     radius: float
     """r, the largest distance of a neuron from its own mean."""
 
     @property
     def normal(self) -> np.ndarray:
-        """w̄ − ū."""
+        """The normal w̄ − ū of the linear boundary."""
         return self.w - self.u
 
     @property

@@ -284,7 +284,7 @@ def _mean_loss(case: Case, network: Network) -> float:
 
 
 def _along(case: Case, known: Constants, network: Network) -> float:
-    """F(W)."""
+    """The sum F(W) of the recursions."""
     return float(np.sign(network.a) @ network.W @ case.view.separator.direction) * known.w_star
 
 

@@ -18,7 +18,7 @@ from tacit.theorems.hypotheses import by_slack, flow, logistic, needs_a_run
 from tacit.values import Check, Network
 
 LATE = math.log(math.log(2))
-"""Of the log of the sum of the losses: from there on, every point is on its side."""
+"""The log of the sum of the losses from which on every point is on its side."""
 
 
 def flow_checks(case: Case) -> tuple[Check, ...]:
@@ -75,7 +75,7 @@ def agree(case: Case, run: Observation | None, place: str) -> Check:
 
 
 def _late_moments(run: Observation) -> Iterator[PathPoint]:
-    """From the last one back to t₀."""
+    """The moments from the last one back to t₀."""
     for moment in reversed(run.path):
         if moment.log_loss >= LATE:
             return

@@ -194,7 +194,7 @@ class _Numbers(Theorem):
     @staticmethod
     @abstractmethod
     def neurons(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-        """In closed form, |a_k| w_k and the sign of a_k."""
+        """The neurons in closed form: |a_k| w_k and the sign of a_k."""
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Against the solution of (14) over all cells."""

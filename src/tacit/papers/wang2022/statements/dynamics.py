@@ -28,7 +28,7 @@ GONE = 1e-150
 
 
 def three_neurons() -> Case:
-    """On the data of App. F.1, small enough for both lemmas; the first crosses a hyperplane."""
+    """Neurons on the data of App. F.1, small enough for both lemmas; one crosses a hyperplane."""
     W = 1e-5 * np.array([[1.0, 0.6], [-0.3, 0.9], [0.2, -0.9]])
     return Case(load("wang2022_f1"), FLOW, balanced_network(W, [1, -1, 1]))
 

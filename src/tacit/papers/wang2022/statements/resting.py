@@ -38,7 +38,7 @@ def drawn(data: Dataset, with_signs_of_y: bool) -> Iterator[np.ndarray]:
 
 
 def length_of_gradient(X: np.ndarray, sigma: np.ndarray, lam: np.ndarray) -> float:
-    """‖g(σ, λ)‖."""
+    """The length ‖g(σ, λ)‖ of the gradient."""
     return float(np.linalg.norm(((sigma > 0) * lam) @ X))
 
 
