@@ -19,7 +19,7 @@ def nar(s: Snapshot) -> float:
 
 @measure("par")
 def par(s: Snapshot) -> float:
-    """The measure `nar` for the Perfect Agreement Regime (Def. 6.3): c = y for w neurons, −y for u."""
+    """`nar` for the Perfect Agreement Regime (Def. 6.3): c = y for w neurons, −y for u."""
     y = s.data.y
     ratios = [
         _agreement(g, s.data.X, c * y) for g, c in zip(s.groups, (1, -1), strict=True) if len(g)

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """The value in dicts, lists and plain numbers, with None for every number that is not finite."""
+    """The value in dicts, lists and plain numbers; None for every number that is not finite."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
