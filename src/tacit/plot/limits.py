@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from tacit.flow import Limit, Limits, Outcome
 from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
 from tacit.messages import printable
-from tacit.plot.axes import SMALL, TITLE, logarithmic, own_axes, say, widen
 from tacit.plot.axes import LIMIT, SMALL, TITLE, draws, logarithmic, own_axes, say, widen
 from tacit.plot.neuron_paths import neuron_paths
 from tacit.plot.plane import MINUS, PLUS, network_outputs
