@@ -31,7 +31,7 @@ LAYERS = [
     ("values",),
     ("models",),
     ("files",),
-    ("messages", "_jax"),
+    ("messages", "_jax", "interrupts"),
 ]
 HEIGHT = {pattern: -i for i, layer in enumerate(LAYERS) for pattern in layer}
 

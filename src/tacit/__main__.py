@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
+
+from tacit.interrupts import orderly
 
 
 def main() -> None:
-    try:
-        from tacit.cli import main as run
+    with orderly():
+        try:
+            from tacit.cli import main as run
 
-        run()
-    except KeyboardInterrupt:
-        print("tacit: interrupted; nothing was saved", file=sys.stderr)
-        sys.exit(130)
+            code = run(sys.argv[1:])
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done, and only has to leave
+        except KeyboardInterrupt:
+            print("tacit: interrupted; nothing was saved", file=sys.stderr)
+            code = 130
+        if code == 130:
+            # Threads of JAX may still compute: at an orderly exit they would meet freed memory.
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+            os._exit(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

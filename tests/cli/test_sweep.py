@@ -245,7 +245,11 @@ def test_an_interrupt_before_anything_is_done(tacit, monkeypatch):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_the_file_is_read(tacit, monkeypatch, how):
-    monkeypatch.setattr("tacit.sweeps.sweeping.read", lambda *_: os.kill(os.getpid(), how))
+    def read(*_):
+        os.kill(os.getpid(), how)
+        time.sleep(30)
+
+    monkeypatch.setattr("tacit.sweeps.sweeping.read", read)
     code, out, err = tacit("plan.toml")
     assert (code, out) == (130, "") and err == "tacit: interrupted; nothing was saved\n"
 

@@ -13,6 +13,8 @@ import sys
 from cyclopts import CycloptsError
 
 from tacit.cli._app import app, warn
+from tacit.files import written
+from tacit.interrupts import orderly
 from tacit.values import BadInput
 
 # Commands are shown in the order of these lines.
@@ -30,10 +32,16 @@ import tacit.cli.sweep
 import tacit.cli.lists
 # isort: on
 
+SAID = 3
+"""Files that are named when a command is interrupted."""
 
-def main(tokens: list[str] | None = None) -> None:
-    """Run a command; every failure a user can cause is one line on standard error."""
-    sys.exit(_run(sys.argv[1:] if tokens is None else tokens))
+
+def main(tokens: list[str]) -> int:
+    """Run a command and return its exit code.
+
+    Every failure a user can cause is one line on standard error.
+    """
+    return _run(tokens)
 
 
 def _run(tokens: list[str]) -> int:
@@ -42,6 +50,17 @@ def _run(tokens: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters
+    written.clear()
+    try:
+        with orderly():
+            return _call(tokens)
+    except KeyboardInterrupt:
+        saved = " and ".join(str(path) for path in list(written)[-SAID:]) or "nothing"
+        warn(f"interrupted; {saved} was saved")
+        return 130
+
+
+def _call(tokens: list[str]) -> int:
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -49,9 +68,6 @@ def _run(tokens: list[str]) -> int:
     except (BadInput, CycloptsError) as error:
         warn(str(error))
         return 2
-    except KeyboardInterrupt:
-        warn("interrupted; nothing was saved")
-        return 130
     except MemoryError:
         warn("not enough memory for data or a network of this size; choose a smaller one")
         return 2

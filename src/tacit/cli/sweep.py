@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tacit.cli._app import app, print_json, warn
-from tacit.cli._signals import interruptible
 from tacit.values import BadInput
 
 REASONS = 3
@@ -15,7 +14,6 @@ REASONS = 3
 
 
 @app.command
-@interruptible()
 def sweep(
     file: Path,
     /,

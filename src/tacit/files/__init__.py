@@ -1,7 +1,7 @@
 """Files: what is read is checked first, what is written is written whole or not at all."""
 
 from tacit.files.reading import MOST_BYTES, open_regular, read_npy, read_npz
-from tacit.files.writing import check_writable, npz_bytes, write_file, write_folder
+from tacit.files.writing import check_writable, npz_bytes, write_file, write_folder, written
 
 __all__ = [
     "MOST_BYTES",
@@ -12,4 +12,5 @@ __all__ = [
     "read_npz",
     "write_file",
     "write_folder",
+    "written",
 ]

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import tempfile
 import zipfile
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -20,6 +21,8 @@ import numpy as np
 
 from tacit.messages import BadInput
 
+written: deque[Path] = deque(maxlen=100)
+"""What was written last, the newest at the end."""
 MARKS = ("run.json", "limit.json", "result.json", "claims.json")
 """A folder of ours holds one of these, which says what kind it is."""
 
@@ -103,6 +106,7 @@ def _temporary(path: str | Path, force: bool, folder: bool) -> Iterator[tuple[Pa
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             yield temporary, target
+            written.append(Path(path))
             _sync_folder(target.parent)
             _clean(temporary, target)
         except BaseException:

@@ -1,0 +1,112 @@
+"""Ctrl-C and SIGTERM: each ends a command, at a moment when that does no harm.
+
+Python would raise KeyboardInterrupt at whatever it is doing just then. In a callback of the garbage
+collector, where JAX has one, it would be printed and forgotten; inside an import or a library it
+may leave behind something half-made that the command needs for saving. So an interrupt waits for a
+moment at which our own code runs; for GRACE seconds, then it is raised wherever that is possible.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+GRACE = 0.5
+"""Seconds that an interrupt waits for a moment at which our own code runs."""
+AGAIN = 0.01
+"""Seconds between two looks whether this is such a moment."""
+TWICE = 0.5
+"""Seconds after which another Ctrl-C ends the program at once; what comes earlier is the same one,
+which a terminal and a wrapper (`make`, `uv run`) may both have passed on."""
+OURS = os.path.dirname(__file__) + os.sep
+LIBRARY = os.sep + os.path.join("jax", "_src") + os.sep
+UNSAFE = ("_xla_gc_callback",)
+"""Functions from which Python lets no exception out."""
+
+
+class _Interrupts:
+    def __init__(self) -> None:
+        self.first: float | None = None
+        """When the first one came."""
+
+    def arrive(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.first is None:
+            self.first = now
+            self.look(number, frame)
+        elif now > self.first + TWICE:
+            show_cursor = b"\x1b[?25h" if os.isatty(2) else b""
+            os.write(2, show_cursor + b"tacit: interrupted twice; stopped at once\n")
+            os._exit(130)
+
+    def look(self, number: int, frame: FrameType | None) -> None:
+        """Raise it now, or look again a little later."""
+        late = time.monotonic() > (self.first or 0.0) + GRACE
+        if _can_be_raised(frame, late) or not hasattr(signal, "setitimer"):
+            raise KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+
+def _can_be_raised(frame: FrameType | None, late: bool) -> bool:
+    if frame is None or not (late or frame.f_code.co_filename.startswith(OURS)):
+        return False
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name in UNSAFE:
+            return False
+        if LIBRARY in code.co_filename and not late:
+            return False
+        frame = frame.f_back
+    return True
+
+
+@contextlib.contextmanager
+def orderly() -> Iterator[None]:
+    """SIGINT and SIGTERM raise KeyboardInterrupt once, where it is not lost.
+
+    Outside of the main thread, and inside of another `orderly`, it changes nothing; signals that
+    are ignored stay so.
+    """
+    if threading.current_thread() is not threading.main_thread() or _installed():
+        yield
+        return
+    state, alarm = _Interrupts(), getattr(signal, "SIGALRM", None)
+    hook = sys.unraisablehook
+
+    def lost(what: Any) -> None:
+        if not issubclass(what.exc_type, KeyboardInterrupt):
+            hook(what)
+        elif alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+    numbers = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    ]
+    before = {number: signal.signal(number, state.arrive) for number in numbers}
+    if alarm is not None:
+        before[alarm] = signal.signal(alarm, state.look)
+        timer = signal.getitimer(signal.ITIMER_REAL)
+    sys.unraisablehook = lost
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        if alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+        for number, handler in before.items():
+            if signal.getsignal(number) in (state.arrive, state.look):
+                signal.signal(number, handler)
+
+
+def _installed() -> bool:
+    handler = signal.getsignal(signal.SIGINT)
+    return isinstance(getattr(handler, "__self__", None), _Interrupts)

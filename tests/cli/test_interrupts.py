@@ -1,0 +1,164 @@
+"""Ctrl-C anywhere: one line, exit code 130, and none is lost."""
+
+import gc
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import rest_long
+from interrupt_trials import COMMANDS
+from tacit import interrupts
+from tacit.interrupts import orderly
+
+TRIALS = Path(__file__).parents[1] / "interrupt_trials.py"
+
+
+@pytest.fixture(autouse=True)
+def _this_file_is_ours(monkeypatch):
+    monkeypatch.setattr(interrupts, "OURS", __file__)
+
+
+def ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def compute() -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        pass
+
+
+def test_it_is_raised_at_once_in_our_own_code():
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+        compute()
+
+
+def test_it_is_not_lost_in_a_callback_of_the_garbage_collector(capfd):
+    """Python prints what is raised there, and goes on; JAX has such a callback, of this name."""
+    ended = []
+
+    def _xla_gc_callback(*_):
+        if not ended:
+            ctrl_c()
+            time.sleep(0.05)
+            ended.append(True)
+
+    gc.callbacks.append(_xla_gc_callback)
+    try:
+        with orderly(), pytest.raises(KeyboardInterrupt):
+            gc.collect()
+            compute()
+    finally:
+        gc.callbacks.remove(_xla_gc_callback)
+    assert ended and capfd.readouterr().err == ""
+
+
+def test_jax_has_the_callback_that_is_known():
+    import jax  # noqa: F401
+
+    ours = [one.__name__ for one in gc.callbacks if "jax" in (one.__module__ or "")]
+    assert set(ours) == set(interrupts.UNSAFE)
+
+
+def test_it_is_not_lost_where_nothing_can_be_raised(capfd, monkeypatch):
+    monkeypatch.setattr(interrupts, "GRACE", 0.0)
+
+    class Finalised:
+        def __del__(self):
+            ctrl_c()
+            time.sleep(0.05)
+
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        Finalised()
+        compute()
+    assert capfd.readouterr().err == ""
+
+
+def test_an_import_is_finished_first(tmp_path, monkeypatch):
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhole = [k for k in range(9)]\n"
+    (tmp_path / "half_made.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        importlib.import_module("half_made")
+        compute()
+    assert len(sys.modules.pop("half_made").whole) == 9
+
+
+def test_a_library_is_left_first_but_not_waited_for_long(monkeypatch):
+    monkeypatch.setattr(interrupts, "OURS", "/nowhere/")
+    began = time.monotonic()
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+        compute()
+    assert time.monotonic() - began >= interrupts.GRACE
+
+
+def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with orderly():
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+            compute()
+        ctrl_c()
+        time.sleep(0.01)  # what is being saved is saved
+    assert before == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM))
+
+
+def test_what_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with orderly():
+            ctrl_c()
+            time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+STUBBORN = """
+import os, signal, time
+from tacit import interrupts
+interrupts.TWICE = 0.05
+with interrupts.orderly():
+    while True:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+def test_the_second_one_ends_everything_at_once():
+    done = subprocess.run([sys.executable, "-c", STUBBORN], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "tacit: interrupted twice; stopped at once\n"
+
+
+@pytest.mark.parametrize(
+    ("many", "command"),
+    rest_long(
+        [*((200, command) for command in COMMANDS), (2, "check")],
+        [(2, "check")],
+    ),
+)
+@pytest.mark.timeout(3600)
+def test_random_interrupts(many, command):
+    words = [sys.executable, str(TRIALS), str(many), "0", command]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.timeout(3600)
+def test_random_interrupts_while_it_starts(command):
+    words = [sys.executable, str(TRIALS), "10", "0", command, "--from-the-start"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

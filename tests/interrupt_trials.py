@@ -1,0 +1,191 @@
+"""Interrupt commands at random moments: `python tests/interrupt_trials.py TRIALS SEED COMMAND …`.
+
+One process imports everything once and forks for every trial, so that a trial costs no more than
+the part of the command that runs. It prints a line of JSON for each trial that went wrong, and a
+line with the counts for each command. With `--from-the-start` every trial is a process of its own,
+which is interrupted while it imports, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PLAN = """
+epochs = 50
+record = ["margin"]
+seed = [0, 1]
+[data]
+name = "gaussians"
+n = [10, 20]
+"""
+
+COMMANDS = {
+    "check": "check gaussians:n=300,d=10",
+    "predict": "predict orthogonal:n=12,d=2",
+    "limit": "limit gaussians:n=12,d=3 --width 12 --out o",
+    "explain": "explain gaussians:n=6,d=2 --width 6 --only phuong2021:lemma1 --out o",
+    "certify": "certify ../run",
+    "train": "train gaussians:n=100,d=10 --epochs 300 --out o",
+    "optimum": "optimum gaussians:n=60,d=4 --proof p",
+    "sweep": "sweep ../plan.toml --workers 1 --out o",
+    "verify": "verify ../proof.json",
+    "reproduce": "reproduce wang2022:fig1 --quick --out o",
+    "list": "list theorems",
+}
+WAIT = 120.0
+"""Seconds after which a command is taken to hang."""
+
+
+NEEDED = {
+    "certify": "train gaussians:n=60,d=6 --width 30 --epochs 300 --out run",
+    "verify": "optimum gaussians:n=40,d=4,seed=1 --proof proof.json",
+}
+"""What has to be made first."""
+
+
+def prepare(folder: Path, commands: list[str]) -> None:
+    """What the commands read."""
+    (folder / "plan.toml").write_text(PLAN)
+    for words in (NEEDED[name] for name in commands if name in NEEDED):
+        done = subprocess.run(
+            [sys.executable, "-m", "tacit", *words.split()], cwd=folder, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def begin(words: list[str], folder: Path, from_the_start: bool) -> int:
+    """A child that runs the command in the folder, its output in files."""
+    if from_the_start:
+        with open(folder / ".out", "wb") as out, open(folder / ".err", "wb") as err:
+            command = [sys.executable, "-m", "tacit", *words]
+            return subprocess.Popen(
+                command, cwd=folder, stdout=out, stderr=err, start_new_session=True
+            ).pid
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.setsid()
+        os.chdir(folder)
+        for number, name in ((1, ".out"), (2, ".err")):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), number)
+        from tacit.__main__ import main
+
+        sys.argv = ["tacit", *words]
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException as error:
+        os.write(2, f"Traceback: escaped: {error!r}".encode())
+        code = 99
+    try:
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+def wait(child: int) -> int | None:
+    """The exit status, negative for a signal; None where it hangs."""
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def try_once(words: list[str], folder: Path, after: float, from_the_start: bool) -> dict:
+    """One trial: the exit status and what is wrong about it, if anything."""
+    folder.mkdir()
+    child = begin(words, folder, from_the_start)
+    time.sleep(after)
+    if after:
+        os.kill(child, signal.SIGINT)
+    code = wait(child)
+    error = (folder / ".err").read_text(errors="replace")
+    lines = error.splitlines()
+    wrong = []
+    if code not in (0, 1, 130):
+        wrong.append(f"exit {code}")
+    if "Traceback" in error or "Exception ignored" in error or "Error:" in error:
+        wrong.append("traceback")
+    if code == 130 and (len(lines) != 1 or not lines[0].startswith("tacit: interrupted")):
+        wrong.append("not one line")
+    if code in (0, 1) and error:
+        wrong.append("finished with words")
+    left = [str(path) for path in folder.rglob(".tacit-*")]
+    if left:
+        wrong.append(f"left {left}")
+    return {"after": round(after, 3), "code": code, "wrong": wrong, "error": error[-2000:]}
+
+
+def trials(command: str, many: int, seed: int, base: Path, from_the_start: bool) -> dict:
+    """Interrupt one command so many times, at moments spread over its length."""
+    words = COMMANDS[command].split()
+    rng = random.Random(f"{command} {seed}")
+    for k in range(2):  # the first one reads files that nobody has read yet
+        began = time.monotonic()
+        whole = try_once(words, base / f"{command}-whole-{k}", 0.0, from_the_start)
+        length = time.monotonic() - began
+        assert whole["code"] in (0, 1) and not whole["wrong"], whole
+    counts: dict = {"command": command, "seconds": round(length, 2), "trials": many}
+    counts |= {"interrupted": 0, "finished": 0, "wrong": 0}
+    slowest = 0.0
+    for k in range(many):
+        # The interpreter itself starts in the first moments, before a line of ours.
+        first = 0.15 if from_the_start else 0.0
+        after = rng.uniform(first, 1.02 * length) or 1e-3
+        began = time.monotonic()
+        one = try_once(words, base / f"{command}-{k}", after, from_the_start)
+        if one["code"] == 130:
+            slowest = max(slowest, time.monotonic() - began - after)
+        counts["interrupted" if one["code"] == 130 else "finished"] += not one["wrong"]
+        counts["wrong"] += bool(one["wrong"])
+        if one["wrong"]:
+            print(json.dumps({"command": command, "trial": k, **one}), flush=True)
+    return {**counts, "slowest": round(slowest, 2)}
+
+
+def main() -> int:
+    words = [word for word in sys.argv[1:] if word != "--from-the-start"]
+    many, seed, *commands = words
+    commands = commands or list(COMMANDS)
+    from_the_start = "--from-the-start" in sys.argv
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not from_the_start:
+        import jax  # noqa: F401  (without a backend, so without threads)
+        import matplotlib.figure  # noqa: F401
+        import optax  # noqa: F401
+        import scipy.optimize  # noqa: F401
+
+        import tacit.cli  # noqa: F401
+        import tacit.explanation
+        import tacit.flow
+        import tacit.plot
+        import tacit.reproduction
+        import tacit.sweeps.sweeping
+        import tacit.training  # noqa: F401
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder), commands)
+        for command in commands:
+            counts = trials(command, int(many), int(seed), Path(folder), from_the_start)
+            wrong += counts["wrong"]
+            print(json.dumps(counts), flush=True)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
