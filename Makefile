@@ -1,12 +1,14 @@
 # make demo: see it work.  make test: prove it works, in minutes; make test-long: the long batches.
 # Each sets up .venv the first time.
+# make soak MINUTES=30: attack it with random cases; SEED=N begins at that case.
 # make bench: ours beside its peers; PyTorch is large, so it has .venv-bench to itself.
 PYTHON ?= python3
 BIN := .venv/bin
 # Neighbouring tests stay in one process, which shares what they compile; who is idle takes over.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-.PHONY: demo test test-long lint bench clean
+.PHONY: demo test test-long soak lint bench clean
+MINUTES ?= 30
 .DELETE_ON_ERROR:
 
 .venv/installed: pyproject.toml constraints.txt
@@ -33,6 +35,9 @@ test: lint
 
 test-long: .venv/installed
 	$(PYTEST) -m long
+
+soak: .venv/installed
+	$(BIN)/python -m soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 # A peer that cannot be installed is said in the table; the rest is measured.
 .venv-bench/installed: pyproject.toml constraints.txt

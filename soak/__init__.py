@@ -1,0 +1,1 @@
+"""Attacks on tacit: seeded random campaigns whose answers are checked by other means."""

@@ -1,0 +1,14 @@
+"""One campaign in each file: `attack(case)` runs a case and raises `Failure` for what is wrong."""
+
+CAMPAIGNS = (
+    "optimum",
+    "first_layer",
+    "limit",
+    "explain",
+    "check",
+    "proofs",
+    "files",
+    "interrupts",
+    "sweeps",
+)
+"""In the order of the table."""

@@ -1,0 +1,140 @@
+"""`tacit limit` against compiled gradient descent from the same weights.
+
+Descent is run with two step sizes. Where the two agree, the path must go where they go; no network
+that descent comes to may have a wider margin than the limit that is claimed; and where the flow is
+said to rest, descent must not go on. Descent steps across the cell between two activation
+hyperplanes that nearly coincide, where the flow may stay, and so cannot judge such data.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from soak.case import Case
+from soak.descent import Descent, descend
+from soak.exact_networks import dot, exact
+from soak.point_sets import points, write_csv
+
+PART = 2e-5
+"""Step size of the finer descent, relative to the weights."""
+MOST = 1_500_000
+"""Steps of it; the other has half as many of twice the size."""
+LOWEST = -60.0
+"""Smallest log L compared; below, descent with steps of this size becomes unstable."""
+AGREE = 1e-2
+"""Distance of the two descents' directions up to which they can judge a path."""
+ALLOWED = 2e-3
+"""Distance that is allowed beside ten times that of the two descents."""
+NARROW = 2e-3
+"""Angle of a cell that descent may step across."""
+SEEN = 1e-6
+"""Change of log L from which on equal losses mean the same place on the path."""
+
+
+def attack(case: Case) -> None:
+    import tacit
+
+    X, y = points(case.rng, most=6, dimensions=(1, 2, 2, 3), decades=3)
+    alpha, m, both = case.pick(0.0, 0.0, 0.3), case.pick(2, 4, 8), case.rng.random() < 0.85
+    exponential = case.rng.random() < 0.3
+    W = case.rng.normal(size=(m, X.shape[1]))
+    W *= 10.0 ** case.rng.uniform(-3, 0) / np.linalg.norm(W, axis=1)[:, None]
+    a = case.rng.choice([-1.0, 1.0], m) * (np.linalg.norm(W, axis=1) if both else 1.0)
+    np.savez("start.npz", W=W, a=a)
+    write_csv(Path("points.csv"), X, y)
+    setting = {
+        "activation": f"leaky:{alpha}" if alpha else "relu",
+        "train": "both" if both else "first",
+        "init": "file:start.npz",
+        "loss": "exponential" if exponential else "logistic",
+    }
+    options = [f"--{name} {value}" for name, value in setting.items()]
+    case.commands.append(" ".join(["tacit limit points.csv --log10-loss -100", *options]))
+    with case.watched():
+        flow = tacit.Setting(rule="flow", **setting)
+        limit = tacit.limit(X, y, flow, seconds=30, log10_loss=-100)
+    path = limit.path.moments
+    wanted = _telling_losses([moment.log_L for moment in path])
+    rest = str(limit.outcome) in ("stuck", "dead")
+    if rest:  # and on, if it goes on
+        wanted = np.append(wanted, path[-1].log_L - math.log(2))
+    runs = [
+        descend(X, y, W, a, alpha, both, exponential, wanted, f * PART, MOST // f) for f in (2, 1)
+    ]
+    same, opposite = _narrow_cells(X)
+    if rest and not opposite:
+        allowed = path[-1].log_L - 0.01
+        case.need(
+            max(run.log_L for run in runs) > allowed,
+            f"{limit.outcome} at log L = {path[-1].log_L:.6g}, but descent reaches "
+            f"{runs[0].log_L:.6g} and {runs[1].log_L:.6g}",
+        )
+    agreed = not (same or opposite) and _compare(case, limit, wanted, runs, both)
+    if agreed and limit.margin is not None:
+        _compare_margin(case, limit.margin, runs[1], X, y, alpha, both)
+
+
+def _telling_losses(losses: list[float]) -> np.ndarray:
+    """Losses of the path, falling, each below the one before by what can be told."""
+    telling = [losses[0]]
+    for log_L in losses[1:]:
+        if max(LOWEST, losses[-1] + SEEN) < log_L < telling[-1] - SEEN:
+            telling.append(log_L)
+    return np.array(telling[1:])
+
+
+def _narrow_cells(X: np.ndarray) -> tuple[bool, bool]:
+    """Whether two points nearly have one direction, or opposite ones, but not exactly."""
+    nearly = [False, False]
+    for x, z in combinations([row for row in X if row.any()], 2):
+        cosine = float(x @ z / np.linalg.norm(x) / np.linalg.norm(z))
+        u, v = exact(x), exact(z)
+        if 1 - abs(cosine) < NARROW**2 and dot(u, v) ** 2 != dot(u, u) * dot(v, v):
+            nearly[int(cosine < 0)] = True
+    return nearly[0], nearly[1]
+
+
+def _compare(case: Case, limit: Any, wanted: np.ndarray, runs: list[Descent], both: bool) -> bool:
+    """Hold the path against both descents; whether they agree to the end."""
+    states = [moment.state for moment in limit.path.moments]
+    place = {moment.log_L: k for k, moment in enumerate(limit.path.moments)}
+    size = states[0].W.size
+    ways = [[_unit(kept if both else kept[:size]) for kept in run.kept] for run in runs]
+    own = [float(np.linalg.norm(u - v)) for u, v in zip(*ways, strict=False)]
+    ours = [_unit(np.concatenate([s.W.ravel(), s.a if both else []])) for s in states]
+    for k, point in enumerate(ways[1][: len(own)]):
+        error = max(own[max(k - 1, 0) : k + 2])
+        if error > AGREE:
+            return False
+        if wanted[k] not in place:
+            continue
+        near = ours[max(place[wanted[k]] - 2, 0) : place[wanted[k]] + 3]
+        apart = min(float(np.linalg.norm(mine - point)) for mine in near)
+        case.need(
+            apart <= 10 * error + ALLOWED,
+            f"at log L = {wanted[k]:.6g} the path is {apart:.2g} from descent, whose own error is "
+            f"{error:.2g} ({limit.outcome})",
+        )
+    return True
+
+
+def _compare_margin(
+    case: Case, claimed: float, run: Descent, X: np.ndarray, y: np.ndarray, alpha: float, both: bool
+) -> None:
+    z = X @ run.W.T
+    q = float((y * (np.maximum(z, alpha * z) @ run.a)).min())
+    length = float(np.linalg.norm(run.W))
+    margin = q / (length**2 + float(run.a @ run.a)) if both else q / length
+    case.need(
+        margin <= claimed * (1 + 1e-3),
+        f"converged with the margin {claimed:.6g}, but descent has {margin:.6g}",
+    )
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
