@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.certificates import KKT, two_layer_kkt
 from tacit.data import load
-from tacit.values import BadInput
+from tacit.values import BadInput, Dataset, Network
 
 
 def refused(call: object, *words: str) -> str:
@@ -22,6 +23,20 @@ def refused(call: object, *words: str) -> str:
     for word in words:
         assert word in line
     return line
+
+
+def kkt_of(
+    W: Any,
+    a: Any,
+    X: Any,
+    y: Any,
+    alpha: float,
+    train: Any = "both",
+    boundary: float = 1e-9,
+) -> KKT:
+    """The KKT certificate of plain arrays."""
+    network = Network(W, a, alpha)
+    return two_layer_kkt(Dataset(X, y), network, train=train, boundary=boundary)
 
 
 def rest_long(cases: Iterable[Any], quick: Collection[Any]) -> list[Any]:

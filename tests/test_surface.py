@@ -15,12 +15,12 @@ import tacit
 VERBS = [name for name in dir(tacit) if inspect.isfunction(getattr(tacit, name))]
 TYPES = [name for name in dir(tacit) if inspect.isclass(getattr(tacit, name))]
 ORDER = {
-    "certify": ("network", "data"),
+    "certify": ("data", "network"),
     "verify": ("proof",),
     "sweep": ("plan", "out"),
     "reproduce": ("names",),
 }
-"""The positional parameters of verbs that do not begin with data and the setting."""
+"""The positional parameters of verbs that are not data and the setting."""
 
 
 def test_dir_shows_exactly_the_public_names():

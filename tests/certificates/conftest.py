@@ -12,7 +12,7 @@ from tacit.data.figure_sets import lyu2021_left
 
 
 class Case(NamedTuple):
-    """The arguments of `two_layer_kkt`."""
+    """A network, its data and the layers that are trained: the arguments of `helpers.kkt_of`."""
 
     W: np.ndarray
     a: np.ndarray

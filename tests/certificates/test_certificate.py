@@ -15,7 +15,7 @@ from tacit.models import Leaky
 from tacit.values import Interval, Network
 
 
-def bent(alpha: float) -> tuple[Network, Dataset]:
+def bent(alpha: float) -> tuple[Dataset, Network]:
     """The KKT point of lyu2021 I.1.1 with a bent boundary, and its data."""
     data = load(f"lyu2021_left:alpha={alpha}")
     beta = np.arctan(1 / np.abs(data.X[:, 1]).max())
@@ -26,7 +26,7 @@ def bent(alpha: float) -> tuple[Network, Dataset]:
         [a * np.cos(beta), -a * np.sin(beta)],
         [-third, 0.0],
     ]
-    return Network(W, [a, a, -third], alpha), data
+    return data, Network(W, [a, a, -third], alpha)
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_another_slope_is_another_network() -> None:
     """The best leaky network, taken for a ReLU network, is not even a KKT point."""
     data = load("gaussians:n=20,d=3")
     network = optimum(data, Setting(activation="leaky:0.5")).network
-    assert certify(network, data).optimality == "certified"
-    assert not certify(replace(network, alpha=0.0), data).is_kkt
+    assert certify(data, network).optimality == "certified"
+    assert not certify(data, replace(network, alpha=0.0)).is_kkt
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_the_linear_solution_is_the_best_on_symmetric_data(alpha: float) -> None:
     """lyu2021 Thm. 4.2."""
     data = load(f"lyu2021_left:alpha={alpha}")
-    certificate = certify(Network([[1, 0], [-1, 0]], [1, -1], alpha), data)
+    certificate = certify(data, Network([[1, 0], [-1, 0]], [1, -1], alpha))
     assert certificate.is_kkt and certificate.optimality == "certified"
     assert certificate.shortfall < 1e-9 and "global optimum" in certificate.verdict
 
@@ -71,41 +71,39 @@ def test_what_the_solver_finds_is_certified_by_its_own_kkt_multipliers(
     data = Dataset(X, np.sign(X[:, 0] * X[:, 1]).astype(int))
     for alpha in (0.0, 0.4):
         best = optimum(data, Setting(activation=Leaky(alpha)))
-        certificate = certify(best.network, data)
+        certificate = certify(data, best.network)
         assert certificate.is_kkt and certificate.optimality == "certified"
         assert certificate.margin == pytest.approx(best.margin, rel=1e-9)
 
 
 def test_scale_and_splitting_change_nothing() -> None:
-    network, data = bent(0.0)
+    data, network = bent(0.0)
     W, a = network.W, network.a
-    reference = certify(network, data)
+    reference = certify(data, network)
     doubled = Network(np.vstack([W, W[:1]]) * 1e4, np.append(a, a[0]) * 1e4)
-    other = certify(doubled, Dataset(data.X * 1e-8, data.y))
+    other = certify(Dataset(data.X * 1e-8, data.y), doubled)
     assert other.optimality == reference.optimality
-    split = certify(
-        Network(
-            np.vstack([W[0] * 0.6, W[0] * 0.8, W[1:]]) * 3,
-            np.concatenate([[0.6 * a[0], 0.8 * a[0]], a[1:]]) * 3,
-        ),
-        Dataset(data.X * 1e8, data.y),
+    halves = Network(
+        np.vstack([W[0] * 0.6, W[0] * 0.8, W[1:]]) * 3,
+        np.concatenate([[0.6 * a[0], 0.8 * a[0]], a[1:]]) * 3,
     )
+    split = certify(Dataset(data.X * 1e8, data.y), halves)
     assert split.is_kkt and split.shortfall == pytest.approx(reference.shortfall, rel=1e-6)
 
 
 def test_networks_that_are_nothing(rng: np.random.Generator) -> None:
-    network, data = bent(0.0)
-    wrong = certify(replace(network, a=-network.a), data)
+    data, network = bent(0.0)
+    wrong = certify(data, replace(network, a=-network.a))
     assert not wrong.is_kkt and wrong.margin < 0 and "label" in wrong.verdict
     moved = network.W + 0.1 * rng.normal(size=network.W.shape)
-    other = certify(replace(network, W=moved), data)
+    other = certify(data, replace(network, W=moved))
     assert not other.is_kkt and other.optimality == "suboptimal"
     assert 0 < other.margin < other.margin_bounds.lower
 
 
 def test_no_network_fits() -> None:
     data = Dataset([[1.0, 0.0], [2.0, 0.0]], [1, -1])
-    certificate = certify(Network([[1.0, 0.0]], [1.0]), data)
+    certificate = certify(data, Network([[1.0, 0.0]], [1.0]))
     assert not certificate.is_kkt and certificate.margin_bounds.upper == 0.0
 
 
@@ -115,27 +113,27 @@ def test_first_layer_only() -> None:
     setting = Setting(activation="leaky:0.3", train="first", width=4, output_weight=0.5)
     best = optimum(data, setting)
     assert best.status == "certified"
-    certificate = certify(best.network, data, train="first")
+    certificate = certify(data, best.network, train="first")
     assert certificate.is_kkt and certificate.optimality == "certified"
     moved = replace(best.network, W=best.network.W * [[1], [1], [2], [2]])
-    other = certify(moved, data, train="first")
+    other = certify(data, moved, train="first")
     assert not other.is_kkt and other.optimality == "suboptimal"
 
 
 def test_what_is_refused() -> None:
-    network, data = bent(0.0)
-    refused(lambda: certify(network, data, tolerance=1e-15), "`tolerance=1e-15`")
+    data, network = bent(0.0)
+    refused(lambda: certify(data, network, tolerance=1e-15), "`tolerance=1e-15`")
     three = load("orthogonal_classes:n=6,d=4")
-    refused(lambda: certify(network, three), "3 classes", "`labels='")
-    refused(lambda: certify(network, data.with_bias(1.0)), "(3, 2)", "(m, 3)")
+    refused(lambda: certify(three, network), "3 classes", "`labels='")
+    refused(lambda: certify(data.with_bias(1.0), network), "(3, 2)", "(m, 3)")
 
 
 def test_the_worst_of_several() -> None:
     """No KKT point comes before every KKT point; among these, what lacks most does."""
-    network, data = bent(0.0)
-    best = certify(optimum(data).network, data)
-    bent_one = certify(network, data)
-    wrong = certify(replace(network, a=-network.a), data)
+    data, network = bent(0.0)
+    best = certify(data, optimum(data).network)
+    bent_one = certify(data, network)
+    wrong = certify(data, replace(network, a=-network.a))
     assert worst_of([best, bent_one]) == 1 and worst_of([wrong, bent_one, best]) == 0
     far = replace(best, margin_bounds=Interval(0.25, 1.0))
     assert worst_of([bent_one, far]) == 1

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from helpers import refused
+from helpers import kkt_of, refused
 from tacit._jax import jnp
-from tacit.certificates import homogeneous_kkt, two_layer_kkt
+from tacit.certificates import homogeneous_kkt
 from tacit.models.activation import phi
 from tacit.models.two_layer import TwoLayer
 from tacit.numerics.max_margin import max_margin
@@ -26,7 +26,7 @@ def test_the_same_as_the_two_layer_certificate_off_the_kinks(rng, alpha, train):
     found = homogeneous_kkt(
         lambda p, x: model({"a": a, **p}, x[None])[0], params, X, y, model.homogeneity
     )
-    expected = two_layer_kkt(W, a, X, y, alpha, train)
+    expected = kkt_of(W, a, X, y, alpha, train)
     assert expected.boundary == 0
     np.testing.assert_allclose(residuals(found), residuals(expected), atol=1e-12)
     np.testing.assert_allclose(found.multipliers, expected.multipliers, atol=1e-9)

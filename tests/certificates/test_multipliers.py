@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from tacit.certificates import two_layer_kkt
+from helpers import kkt_of
 from tacit.numerics.boxed_nnls import _active_set, _nnls
 
 
@@ -59,7 +59,7 @@ def test_no_other_multipliers_and_masks_do_better(random_case, rng, labels):
     several = chosen = 0  # points with several boundary pairs, and masks that are not just α
     for _ in range(60):
         case = random_case(rng, labels)
-        kkt = two_layer_kkt(*case)
+        kkt = kkt_of(*case)
         mine = np.hypot(kkt.stationarity, kkt.complementarity)
         assert mine == pytest.approx(by_cvxpy(case), abs=1e-6)
         several += sum(n > 1 for n in Counter(i for _, i in kkt.masks).values())
@@ -70,7 +70,7 @@ def test_no_other_multipliers_and_masks_do_better(random_case, rng, labels):
 def test_residuals_are_those_of_the_definition(random_case, rng):
     for _ in range(40):
         case = random_case(rng)
-        kkt = two_layer_kkt(*case)
+        kkt = kkt_of(*case)
         assert kkt.multipliers.min() >= 0
         assert all(case.alpha <= h <= 1 for h in kkt.masks.values())
         np.testing.assert_allclose(
@@ -85,7 +85,7 @@ def test_the_working_set_misses_nothing(rng, shape):
     X = rng.standard_normal((n, d))
     W, a = rng.standard_normal((m, d)), rng.standard_normal(m)
     y = np.where(np.maximum(X @ W.T, 0) @ a > 0, 1, -1)
-    kkt = two_layer_kkt(W, a, X, y, 0.0)
+    kkt = kkt_of(W, a, X, y, 0.0)
     norm = np.sqrt((W**2).sum() + (a**2).sum())
     W, a = W / norm, a / norm
     Z = X @ W.T
@@ -100,7 +100,7 @@ def test_many_boundary_pairs_come_to_an_end(rng):
     X = rng.integers(-2, 3, (500, 5)).astype(float)
     W, a = rng.integers(-1, 2, (60, 5)).astype(float), rng.standard_normal(60)
     y = np.where(np.maximum(X @ W.T, 0.3 * (X @ W.T)) @ a > 0, 1, -1)
-    kkt = two_layer_kkt(W, a, X, y, 0.3)
+    kkt = kkt_of(W, a, X, y, 0.3)
     assert kkt.boundary > 3000
     # No step to other multipliers or masks helps: the objective is convex in (λ, λh).
     case = (W, a, X, y, 0.3, "both")

@@ -13,6 +13,7 @@ from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.state import State, start
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.sarussi2021.perfect_agreement import par
+from tacit.values import Network
 
 
 def small_net(m: int, d: int, size: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +51,7 @@ def test_the_limit_on_xor_is_a_kkt_point_that_the_path_approaches(alpha: float) 
     found = candidate(path.last.state)
     assert found is not None and len(found.touches) == 0
     W, a = network(found)
-    kkt = two_layer_kkt(W, a, X, y, alpha)
+    kkt = two_layer_kkt(X, y, Network(W, a, alpha))
     assert max(kkt.stationarity, kkt.complementarity) < 1e-9
     distances = [distance(moment.state, found) for moment in path.moments if moment.log_L < -30]
     thirds = [np.mean(part) for part in np.array_split(distances, 3)]

@@ -265,7 +265,7 @@ def test_the_certificate_is_that_of_the_trained_network():
         DataCall("gaussians:n=9,seed=2"), setting, 300, 1, ("certificate", "weights"), 60.0
     )
     result, data = alone(run), load(run.data.text)
-    one = certify(Network(result.arrays["W"], result.arrays["a"], 0.2), data)
+    one = certify(data, Network(result.arrays["W"], result.arrays["a"], 0.2))
     expected = (one.optimality, one.margin, *one.margin_bounds, one.shortfall)
     expected += (one.kkt.stationarity, one.kkt.feasibility, one.kkt.complementarity)
     assert [result.values[name] for name in CERTIFICATE] == list(expected)

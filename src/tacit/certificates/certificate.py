@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tacit.numerics.fixed_output import fixed_optimum
 from tacit.numerics.neurons import Neurons
 from tacit.values import BadInput, Dataset, Interval, Network, Result, Status
 from tacit.values.jsonable import plain
+from tacit.values.setting import Layers
 
 SMALLEST_TOLERANCE = 1e-12
 """The margin of the weights is computed without a bound of its rounding error, which is smaller."""
@@ -46,7 +47,7 @@ class Certificate(Result):
     >>> import tacit
     >>> data = tacit.load("lyu2021_left:alpha=0.5")
     >>> linear = tacit.Network([[1, 0], [-1, 0]], [1, -1], alpha=0.5)
-    >>> certificate = tacit.certify(linear, data)
+    >>> certificate = tacit.certify(data, linear)
     >>> certificate.is_kkt, certificate.margin, str(certificate.optimality)
     (True, 0.375, 'certified')
     """
@@ -174,10 +175,10 @@ def certificates_to_dict(certificates: Sequence[Certificate]) -> dict[str, Any]:
 
 @takes_data
 def certify(
-    network: Network,
     data: Dataset,
+    network: Network,
     *,
-    train: Literal["both", "first"] = "both",
+    train: Layers = "both",
     tolerance: float = TOLERANCE,
     seconds: float = math.inf,
     progress: Progress | None = None,
@@ -186,10 +187,10 @@ def certify(
 
     Parameters
     ----------
-    network : Network
-        The weights, whatever made them, with the slope of their activation.
     data : Dataset, str, Path, or X, y
         Points of two classes: what `tacit.load` takes; with arrays, the labels come next.
+    network : Network
+        The weights, whatever made them, with the slope of their activation.
     train : {"both", "first"}, default "both"
         The layers that count as trained; with "first" the output layer is fixed.
     tolerance : float, default 1e-6
@@ -208,7 +209,7 @@ def certify(
     --------
     >>> import tacit
     >>> data = tacit.load("xor")
-    >>> print(tacit.certify(tacit.optimum(data).network, data).optimality)
+    >>> print(tacit.certify(data, tacit.optimum(data).network).optimality)
     certified
     """
     if not SMALLEST_TOLERANCE <= tolerance < 1:
@@ -221,9 +222,7 @@ def certify(
     if network.d != data.d:
         raise BadInput(f"W has shape {network.W.shape}; the data needs (m, {data.d})")
     started = perf_counter()
-    kkt = two_layer_kkt(
-        network.W, network.a, data.X, data.y, network.alpha, train, boundary=tolerance
-    )
+    kkt = two_layer_kkt(data, network, train=train, boundary=tolerance)
     if train == "both":
         bounds = _with_both_layers(network, data, kkt, tolerance, progress, seconds)
     else:

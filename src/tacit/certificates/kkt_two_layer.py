@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -20,14 +19,15 @@ from tacit.certificates.kkt import (
     gaps,
     infeasibility,
     inverse,
-    labels,
     lengths_of,
     scaled,
     without_rounding,
 )
+from tacit.data import takes_data
 from tacit.messages import count, near_miss
 from tacit.numerics.boxed_nnls import Combination, nnls_over_rays
-from tacit.values import BadInput
+from tacit.values import BadInput, Dataset, Network
+from tacit.values.setting import Layers
 
 NEGLIGIBLE = 1e-12
 """What moves a sum of length 1 by less than this has no weight in it."""
@@ -35,29 +35,22 @@ EXTREME = 1e-9
 """A mask this near to α or 1 counts as α or 1."""
 
 
+@takes_data
 def two_layer_kkt(
-    W: np.ndarray,
-    a: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
-    train: Literal["both", "first"] = "both",
+    data: Dataset,
+    network: Network,
+    *,
+    train: Layers = "both",
     boundary: float = 1e-9,
 ) -> KKT:
     """How near the network is to a KKT point (lyu2021 Def. B.8) of its max-margin problem.
 
     Parameters
     ----------
-    W : array of shape (m, d)
-        The neurons, one in each row.
-    a : array of shape (m,)
-        The output weights.
-    X : array of shape (n, d)
-        The points.
-    y : array of shape (n,)
-        The labels ±1.
-    alpha : float
-        The slope of the activation for z < 0.
+    data : Dataset, str, Path, or X, y
+        Points of two classes: what `tacit.load` takes; with arrays, the labels come next.
+    network : Network
+        The weights, with the slope of their activation.
     train : {"both", "first"}, default "both"
         With "both" θ = (W, a) and L = 2; with "first" θ = W, `a` is fixed and L = 1.
     boundary : float, default 1e-9
@@ -69,12 +62,13 @@ def two_layer_kkt(
 
     Examples
     --------
-    >>> two_layer_kkt([[1, 0], [-1, 0]], [1, -1], [[1, 0], [-1, 0]], [1, -1], 0.0).holds(1e-12)
+    >>> network = Network([[1, 0], [-1, 0]], [1, -1])
+    >>> two_layer_kkt([[1, 0], [-1, 0]], [1, -1], network).holds(1e-12)
     True
     """
-    W, a, X, y = _checked(W, a, X, y)
-    _check_options(alpha, train, boundary)
-    net, unit = _on_the_sphere(W, a, X, y, alpha, train == "both")
+    _check(data, network, train, boundary)
+    W, a, X, alpha = network.W, network.a, data.X, network.alpha
+    net, unit = _on_the_sphere(W, a, X, data.y.astype(np.float64), alpha, train == "both")
     on = _on_boundary(W, a, X, boundary)
     problem, owner = _merge_dead(net, on)
     combination = nnls_over_rays(problem, problem.target, np.argsort(problem.gap))
@@ -277,20 +271,15 @@ def _in_words(masks: np.ndarray, alpha: float) -> str:
     )
 
 
-def _checked(
-    W: object, a: object, X: object, y: object
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    W, a, X = finite("W", W), finite("a", a), finite("X", X)
-    if W.ndim != 2 or X.ndim != 2 or W.shape[1] != X.shape[1] or W.size == 0:
-        raise BadInput(f"W has shape {W.shape} and X {X.shape}; they must be (m, d) and (n, d)")
-    if a.shape != W.shape[:1]:
-        raise BadInput(f"a has shape {a.shape} and W {W.shape}; a must be ({len(W)},)")
-    return W, a, X, labels(y, len(X))
-
-
-def _check_options(alpha: float, train: str, boundary: float) -> None:
-    if not 0 <= alpha < 1:
-        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
+def _check(data: Dataset, network: Network, train: str, boundary: float) -> None:
+    """Refuse weights that are not finite or do not fit the data, and options without a meaning."""
+    if not data.binary:
+        raise BadInput(f"{data.name} has {len(data.classes)} classes and a network tells two apart")
+    if network.d != data.d or network.width == 0:
+        raise BadInput(
+            f"W has shape {network.W.shape} and X {data.X.shape}; they must be (m, d) and (n, d)"
+        )
+    finite("W", network.W), finite("a", network.a)
     if train not in ("both", "first"):
         raise BadInput(f"unknown layers to train '{train}'{near_miss(train, ('both', 'first'))}")
     if not 0 <= boundary < 1:

@@ -85,8 +85,8 @@ def certify(
     with bounds_progress(hidden=json) as progress:
         for name, network, points, layers in networks:
             certificate = certify_network(
-                network,
                 points,
+                network,
                 train=layers,
                 tolerance=tolerance,
                 seconds=seconds,

@@ -18,7 +18,7 @@ from tacit.data.generators import GENERATORS, generate
 from tacit.data.labels import BINARY, Labelling, choose
 from tacit.data.table import Table, checked_table, frame_table
 from tacit.messages import near_miss
-from tacit.values import BadInput, Dataset, Setting
+from tacit.values import BadInput, Dataset, Network, Setting
 
 T = TypeVar("T")
 UNNAMED = "data"
@@ -100,7 +100,12 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
         before, here, after = args[:place], args[place : place + 1], args[place + 1 :]
         data = here[0] if here else keywords["data"]
         y = keywords.pop("y", None)
-        if y is None and after and _needs_labels(data) and not isinstance(after[0], Setting):
+        if (
+            y is None
+            and after
+            and _needs_labels(data)
+            and not isinstance(after[0], Setting | Network)
+        ):
             y, after = after[0], after[1:]
         if here:
             return verb(*before, load(data, y), *after, **keywords)

@@ -151,7 +151,7 @@ def binary_limit(
     certificate = None
     if evidence is not None:
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), 1.0))
-        certificate = certify(evidence.network, data, train=train, seconds=left)
+        certificate = certify(data, evidence.network, train=train, seconds=left)
     return Limit(
         setting=setting,
         data=data,

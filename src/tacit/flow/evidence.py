@@ -49,7 +49,7 @@ def judge(path: Path, data: Dataset, train: Layers) -> Evidence | str:
             f"At {at} the surviving patterns cannot give every point its label: they still change."
         )
     network = _network(end, state)
-    kkt = two_layer_kkt(network.W, network.a, data.X, data.y, network.alpha, train)
+    kkt = two_layer_kkt(data, network, train=train)
     approach = angles(path, network, end)
     rate, angle = fitted_rate(approach), float(approach[-1, 1])
     if not kkt.holds(EVIDENCE.stationary):

@@ -50,7 +50,7 @@ def of_certificate(run: PlannedRun, data: Dataset, weights: Weights) -> dict[str
         return nothing | {"certificate.optimality": "only two_layer networks have a certificate"}
     network = Network(weights["W"], weights["a"], run.setting.alpha)
     try:
-        one = certify(network, data, train=run.setting.train, seconds=run.seconds)
+        one = certify(data, network, train=run.setting.train, seconds=run.seconds)
     except BadInput as error:
         return nothing | {"certificate.optimality": f"none: {error}"}
     numbers = (one.margin, *one.margin_bounds, one.shortfall)

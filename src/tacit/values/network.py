@@ -88,7 +88,10 @@ class Network:
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        W, a = np.asarray(self.W, dtype=np.float64), np.asarray(self.a, dtype=np.float64)
+        try:
+            W, a = np.asarray(self.W, dtype=np.float64), np.asarray(self.a, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise BadInput("W and a must be arrays of numbers") from None
         if a.ndim == 2 and a.shape[0] == 1:  # the last layer of PyTorch's
             a = a[0]
         if W.ndim != 2 or a.shape != W.shape[:1]:

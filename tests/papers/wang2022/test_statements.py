@@ -250,7 +250,7 @@ def test_three_classes_refute_the_printed_theorem_2():
     assert Case(classes, FLOW).data_check("orthogonally_separable", "§2.1").holds
     data = classes.one_vs_rest(0)
     run = followed(data, begin)
-    found = certify(run.end, data)
+    found = certify(data, run.end)
     assert run.outcome == "converged" and found.is_kkt and found.optimality == "suboptimal"
     assert found.margin == pytest.approx(1 / 6, abs=1e-6)
     assert found.margin_bounds.lower == pytest.approx(0.1956, abs=5e-5)

@@ -52,7 +52,7 @@ def test_the_margin_is_suboptimal_from_enough_K_on(alpha: float) -> None:
         case = replace(case, setting=replace(case.setting, activation=f"leaky:{alpha}"))
         assert hypothesis("lyu2021:thm6.2", case, "large_K").holds is holds
         net = one_neuron(w, case.alpha)
-        found = certify(net, data, tolerance=1e-9)
+        found = certify(data, net, tolerance=1e-9)
         assert found.optimality == ("suboptimal" if holds else "certified")
 
 

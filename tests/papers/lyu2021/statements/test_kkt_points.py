@@ -18,10 +18,10 @@ def test_optimal_networks_are_balanced_and_others_no_kkt_points():
     data = load("linear:n=12,d=3,margin=0.2,seed=5")
     best = optimum(data, flow_setting("leaky:0.3")).network
     case = Case(data, flow_setting("leaky:0.3"))
-    kkt = two_layer_kkt(best.W, best.a, data.X, data.y, 0.3, boundary=1e-6)
+    kkt = two_layer_kkt(data, best, boundary=1e-6)
     assert kkt.holds(1e-5)
     assert kkt.balance < 1e-5
-    skewed = two_layer_kkt(2 * best.W, best.a / 2, data.X, data.y, 0.3, boundary=1e-6)
+    skewed = two_layer_kkt(data, Network(2 * best.W, best.a / 2, 0.3), boundary=1e-6)
     assert not skewed.holds(1e-2)
     lemma, run = theorem("lyu2021:lemmaB.9"), ended(Network(2 * best.W, best.a / 2, case.alpha))
     assert lemma.residual(lemma.predict(case), case, run) > 0.5
@@ -41,7 +41,7 @@ def test_the_three_directions_are_kkt_points_with_the_margins_it_names(alpha):
     for net, wanted in zip(
         three_directions(said.values["w"], alpha), said.values["margins"], strict=True
     ):
-        kkt = two_layer_kkt(net.W, net.a, data.X, data.y, alpha)
+        kkt = two_layer_kkt(data, net)
         assert kkt.holds(1e-8)
         assert kkt.margin == pytest.approx(wanted, rel=1e-8)
 

@@ -75,7 +75,7 @@ def test_on_three_points_a_5_holds_and_the_flow_leaves_the_single_neuron():
         assert (run.start.a > 0).any() and (run.start.a < 0).any()
         assert run.outcome == "converged"
         assert margin(run.end, case) > 1.05 * one_neuron
-        assert certify(run.end, case.data).is_kkt
+        assert certify(case.data, run.end).is_kkt
 
 
 @pytest.mark.parametrize(

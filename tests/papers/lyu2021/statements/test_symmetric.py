@@ -29,7 +29,7 @@ def test_theorem_4_2_on_other_data(alpha: float, call: str) -> None:
     assert verdict.status == "confirmed" and verdict.residual < 1e-7
     best = linear_network(separator(case), case.alpha)
     assert margin(best, case) == pytest.approx(verdict.prediction.values["margin"], rel=1e-12)
-    assert certify(best, case.data).optimality == "certified"
+    assert certify(case.data, best).optimality == "certified"
 
 
 def test_theorem_4_2_is_false_without_symmetry() -> None:

@@ -22,7 +22,7 @@ from tacit.papers.wang2022.statements.limits import three_against_one
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, near
-from tacit.values import Dataset, Setting
+from tacit.values import Dataset, Network, Setting
 
 
 @dataclass(frozen=True)
@@ -174,10 +174,9 @@ class End(NamedTuple):
 
 def ends_of(row: Row, s: Global) -> list[End]:
     """Where the networks of a row end."""
-    alpha = row.setting.alpha
     if row.stays:
         assert row.start is not None
-        kkt = two_layer_kkt(*row.start, row.data.X, row.data.y, alpha)
+        kkt = two_layer_kkt(row.data, Network(*row.start, row.setting.alpha))
         return [End(kkt.feasibility == 0, kkt.holds(s.tolerance), kkt.margin)]
     ends = []
     for run in range(1 if row.start else s.runs):

@@ -82,7 +82,7 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
 
 def _claims(s: Fig1, sets: list[ExampleSet], ends: dict[str, list[Limit]]) -> tuple[Claim, ...]:
     """What the caption says; a widest margin is taken where it makes the claim harder."""
-    kkts = [two_layer_kkt(one.kkt.W, one.kkt.a, one.data.X, one.data.y, s.alpha) for one in sets]
+    kkts = [two_layer_kkt(one.data, one.kkt) for one in sets]
     residual = max(max(k.stationarity, k.complementarity, k.feasibility) for k in kkts)
     exact = left_margin(s.alpha, sets[0].data.parameters["beta"])
     text = "left: the widest margin of all networks is (1+α)/4 (Theorem 4.2)"

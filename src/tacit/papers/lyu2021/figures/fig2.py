@@ -130,7 +130,7 @@ def _outgrowing_neurons(s: Fig2, one: ExampleSet) -> int:
     and so do the classifier's own. Directions are those at the loss where descent stops.
     """
     data, linear = one.data, one.linear
-    lam = two_layer_kkt(linear.W, linear.a, data.X, data.y, s.alpha).multipliers
+    lam = two_layer_kkt(data, linear).multipliers
     flow = begin_flow(flow_setting(s.alpha, s.width, f"he:{s.factor}"), data, s.seed)
     state = flow.run(math.log(data.n * s.loss), math.inf).last.state
 

@@ -82,7 +82,7 @@ class Theorem31(Theorem):
         if end is None:
             return None
         train: Literal["both", "first"] = "both" if case.both else "first"
-        kkt = two_layer_kkt(end.W, end.a, case.data.X, case.data.y, case.alpha, train)
+        kkt = two_layer_kkt(case.data, end, train=train)
         wrong = 1 + kkt.feasibility if kkt.feasibility > 0 else 0.0
         return max(kkt.stationarity, kkt.complementarity, wrong)
 

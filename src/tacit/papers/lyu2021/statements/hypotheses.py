@@ -100,7 +100,7 @@ def kkt_direction(case: Case, run: Observation | None, place: str) -> Check:
         return undecided(name, place, "not looked at: the first layer only is trained")
     if not is_spoken_of(case) or not run.end.W.any():
         return undecided(name, place, "there is no such network")
-    kkt = two_layer_kkt(run.end.W, run.end.a, case.data.X, case.data.y, case.alpha, boundary=KKT)
+    kkt = two_layer_kkt(case.data, run.end, boundary=KKT)
     if kkt.feasibility > 0:
         return Check(name, False, -kkt.feasibility, place, "it does not fit every label")
     residual = max(kkt.stationarity, kkt.complementarity)

@@ -118,7 +118,7 @@ class ExampleI11(Theorem):
         """KKT residual of the network, and relative differences of the two margins: the network's
         own, and that of the convex program."""
         net, data = printed_network(case.alpha), case.data
-        kkt = two_layer_kkt(net.W, net.a, data.X, data.y, case.alpha)
+        kkt = two_layer_kkt(data, net)
         own = net.margin(data.X, data.y) / prediction.values["margin"]
         best = optimum(data, Setting(activation=case.setting.activation))
         low, high = (m / prediction.values["best"] for m in best.margin_bounds)

@@ -88,7 +88,7 @@ class LemmaA4(Theorem):
         left = rows @ nnls(rows, goal)[0] - goal
         w = left[:-1] / np.linalg.norm(left[:-1])  # the only KKT point of a linear problem
         net = one_neuron(prediction.values["w"], case.alpha)
-        kkt = two_layer_kkt(net.W, net.a, X, y, case.alpha)
+        kkt = two_layer_kkt(case.data, net)
         off = abs(kkt.margin / prediction.values["margin"] - 1)
         apart = float(np.linalg.norm(w - prediction.values["w"]))
         return max(apart, off, kkt.stationarity, kkt.complementarity)

@@ -10,6 +10,7 @@ from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.class_margin import class_margin
 from tacit.theorems import Erratum, Evidence
+from tacit.values import Network
 
 
 def _span() -> Evidence:
@@ -23,7 +24,7 @@ def _span() -> Evidence:
         ranks += [plus.rank, minus.rank]
         sizes = np.sqrt([np.linalg.norm(plus.w), np.linalg.norm(minus.w)])
         W = np.array([plus.w / sizes[0], minus.w / sizes[1]])
-        kkt = two_layer_kkt(W, sizes * [1, -1], data.X, data.y, 0.0)
+        kkt = two_layer_kkt(data, Network(W, sizes * [1, -1]))
         off = max(off, kkt.stationarity, kkt.complementarity, kkt.feasibility)
     needless = max(ranks) < 20 and off < 1e-6
     words = (

@@ -96,7 +96,7 @@ class LemmaC1(Theorem):
         X, y = case.data.X, case.data.y
         said = prediction.values
         network = Network(said["W"], said["a"])
-        kkt = two_layer_kkt(network.W, network.a, X, y, 0.0)
+        kkt = two_layer_kkt(case.data, network)
         certificate = max(kkt.stationarity, kkt.complementarity, kkt.feasibility)
         return max(certificate, _off(network, X, y, said["multipliers"]))
 

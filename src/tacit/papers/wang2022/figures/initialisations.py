@@ -104,7 +104,7 @@ def _stuck_claims(points: TwoPoints, many: Many, s: Trained) -> tuple[Claim, ...
     moved = float(np.abs(after - before)[dead].max(initial=0.0))
     margin, widest = math.nan, optimum(points.data).margin
     if dead.any():
-        margin = certify(Network(after[dead], many.last["a"][dead]), points.data).margin
+        margin = certify(points.data, Network(after[dead], many.last["a"][dead])).margin
     text = "They are not optimal: margin of the network of these neurons alone"
     return (
         at_least("stuck", "Neurons at spurious stationary points", int(dead.sum()), 1, "some"),

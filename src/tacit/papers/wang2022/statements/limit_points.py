@@ -30,7 +30,7 @@ def margin_of(network: Network, data: Dataset) -> float:
 
 def kkt_of(network: Network, data: Dataset) -> KKT:
     """The KKT certificate of the network."""
-    return two_layer_kkt(network.W, network.a, data.X, data.y, 0.0, boundary=ON_HYPERPLANE)
+    return two_layer_kkt(data, network, boundary=ON_HYPERPLANE)
 
 
 def masks_of(network: Network, data: Dataset, kkt: KKT) -> np.ndarray:

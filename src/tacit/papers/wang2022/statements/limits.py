@@ -163,7 +163,7 @@ def _three_classes() -> Evidence:
     alone = np.eye(3, dtype=bool)
     stays = ((start.W @ data.X.T > 0) == alone).all() and ((data.X @ data.X.T > 0) == alone).all()
     # Each neuron turns to its own point, and the margins grow alike: the limit is known.
-    certificate = certify(Network(data.X, data.y.astype(float)), data)
+    certificate = certify(data, Network(data.X, data.y.astype(float)))
     words = (
         f"Unit vectors at 180°, 50°, −50°, the first against the rest: from neurons at 180°, ±60° "
         f"the flow ends at margin {certificate.margin:.4f}, "
