@@ -141,3 +141,10 @@ def test_the_worst_of_several() -> None:
     assert entries["gap"] == bent_one.shortfall and len(entries["networks"]) == 2
     assert "seconds" in entries and "seconds" not in entries["networks"][0]
     assert "networks" not in certificates_to_dict([best])
+
+
+def test_the_order_of_arguments_is_said() -> None:
+    data, network = bent(0.0)
+    refused(lambda: certify(network, data), "data comes first, then the network")
+    refused(lambda: certify(data, (network.W, network.a)), "`network` must be a Network")
+    assert certify(data.X, data.y, network).margin == certify(data, network).margin

@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from helpers import refused
-from tacit import Limit, Limits, Setting, load
+from tacit import Limit, Limits, Network, Setting, load
 from tacit.flow import Outcome, PathEnd, initial_network, limit
 
 SMALL = Setting(width=8)
@@ -98,7 +98,18 @@ def test_data_comes_in_any_form_and_the_start_can_be_given(end: Limit) -> None:
         (SMALL, {"seconds": 0.0}, "`seconds=0`"),
         (Setting(model="residual"), {}, "two_layer"),
         (Setting(loss="hinge"), {}, "no exponential tail"),
+        (SMALL, {"start": Network([[1.0, 0.0]], [1.0], 0.3)}, "slope α = 0.3 and the setting"),
+        (Setting(activation="leaky:0.3"), {"start": Network([[1.0, 0.0]], [1.0])}, "α = 0 and"),
+        (SMALL, {"start": Network([[1.0]], [1.0])}, "`start`: W has shape (1, 1)"),
     ],
 )
 def test_what_is_asked_wrongly_is_named(setting, options, word) -> None:
     refused(lambda: limit("xor", setting, **options), word)
+
+
+def test_a_start_brings_its_width_and_without_a_setting_its_slope() -> None:
+    start = Network([[1.0, 0.1], [-1.0, 0.2], [0.3, 0.1]], [1.0, -1.0, 0.5], 0.3)
+    for setting in (None, Setting(activation="leaky:0.3")):
+        end = limit([[1.0, 0.0], [-1.0, 0.5]], [1, -1], setting, start=start, log10_loss=-20.0)
+        assert (end.setting.width, end.setting.alpha) == (3, 0.3)
+        assert end.path.moments[0].state.W.shape == (3, 2)

@@ -184,6 +184,7 @@ def test_weights_from_a_file(tmp_path, rng) -> None:
         ({"W": np.full((5, D), np.nan), "a": np.ones(5)}, "finite real"),
         ({"W": np.ones((5, D)), "a": np.full(5, "1")}, "finite real"),
         ({"W": np.ones((5, D)), "a": np.full(5, 1j)}, "finite real"),
+        ({"W": np.ones((5, D)), "a": np.ones(5), "alpha": 0.3}, "`activation=leaky:0.3` would fit"),
     ],
 )
 def test_files_that_do_not_fit(tmp_path, arrays, message) -> None:

@@ -219,6 +219,8 @@ def certify(
             f"{data.name} has {len(data.classes)} classes and a network tells two apart; choose "
             f"two, say `labels='{','.join(data.classes[:2])}'`, or one of `data.one_vs_rest(k)`"
         )
+    if not isinstance(network, Network):
+        raise BadInput("`network` must be a Network, such as tacit.Network(W, a, alpha)")
     if network.d != data.d:
         raise BadInput(f"W has shape {network.W.shape}; the data needs (m, {data.d})")
     started = perf_counter()

@@ -100,12 +100,8 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
         before, here, after = args[:place], args[place : place + 1], args[place + 1 :]
         data = here[0] if here else keywords["data"]
         y = keywords.pop("y", None)
-        if (
-            y is None
-            and after
-            and _needs_labels(data)
-            and not isinstance(after[0], Setting | Network)
-        ):
+        labels_next = bool(after) and not isinstance(after[0], Setting | Network)
+        if y is None and labels_next and _needs_labels(data):
             y, after = after[0], after[1:]
         if here:
             return verb(*before, load(data, y), *after, **keywords)
@@ -147,6 +143,8 @@ class _Source:
 
 
 def _source(data: Any, y: Any = None) -> _Source:
+    if isinstance(data, Network | Setting):
+        raise BadInput(f"data comes first, then the {type(data).__name__.lower()}")
     if isinstance(data, tuple) and len(data) == 2 and y is None:
         data, y = data
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):

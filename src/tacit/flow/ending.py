@@ -19,7 +19,7 @@ from tacit.flow.path import Path, PathEnd
 from tacit.flow.steps import seen_by
 from tacit.flow.tolerances import PATH
 from tacit.messages import count
-from tacit.models import model_text
+from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
 from tacit.values import BadInput, Dataset, Network, Setting
 from tacit.values.setting import Layers
@@ -73,8 +73,8 @@ def limit(
     seconds : float, default 540
         About how long the path is followed (for each class).
     start : Network, optional
-        Where the path starts, instead of at weights that are drawn; the activation is the
-        setting's.
+        Where the path starts, instead of at weights that are drawn. The width is then that of the
+        network; its activation must be the setting's, and is where no setting is given.
     progress : callable, optional
         Called with the log₁₀ loss reached and the one to reach.
 
@@ -92,7 +92,9 @@ def limit(
     >>> round(end.margin, 5)
     0.17678
     """
-    setting = setting or Setting()
+    if setting is None:
+        alpha = start.alpha if isinstance(start, Network) else 0.0
+        setting = Setting(activation=Leaky(alpha) if alpha else ReLU())
     options: dict[str, Any] = {
         "seed": seed,
         "log10_loss": log10_loss,
@@ -132,7 +134,11 @@ def binary_limit(
     alpha, train = setting.alpha, setting.train
     if start is None:
         start = initial_network(data, setting, seed)
-    W, a = (start.W, start.a) if isinstance(start, Network) else start
+    if not isinstance(start, Network):
+        start = Network(*start, alpha)
+    _check_start(data, setting, start)
+    W, a = start.W, start.a
+    setting = setting.replace(width=start.width)
     _check_sizes(data.X, W)
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
@@ -175,6 +181,16 @@ def initial_network(data: Dataset, setting: Setting, seed: int) -> Network:
         setting.model, data.d, setting.width, setting.init, seed, setting.output_weight
     )
     return Network(drawn["W"], drawn["a"], setting.alpha)
+
+
+def _check_start(data: Dataset, setting: Setting, start: Network) -> None:
+    if start.alpha != setting.alpha:
+        raise BadInput(
+            f"the network in `start` has the slope α = {start.alpha:g} and the setting has "
+            f"α = {setting.alpha:g} (`activation='{setting.activation}'`); give both the same"
+        )
+    if start.d != data.d or start.width == 0:
+        raise BadInput(f"`start`: W has shape {start.W.shape}; the data needs (m, {data.d})")
 
 
 def check_flow(

@@ -238,6 +238,7 @@ def initial_weights(
     init = init or default_initialisation(model)
     rng = np.random.default_rng(seed)
     if isinstance(init, Embedding | FromFile):
+        _check_slope(init.path, getattr(model, "alpha", 0.0))
         return init.draw(shapes, rng)
     fixed: Weights = {}
     if len(trained) < len(shapes):
@@ -246,6 +247,16 @@ def initial_weights(
         fixed = {"a": output_weight * output_signs(width)}
     weights = init.draw(trained, rng)
     return {part: fixed[part] if part in fixed else weights[part] for part in shapes}
+
+
+def _check_slope(path: str, alpha: float) -> None:
+    """Refuse a file that names another slope of the activation than the setting does."""
+    stored = read_npz(path).get("alpha")
+    if stored is not None and stored.size == 1 and stored.item() != alpha:
+        raise BadInput(
+            f"{path} holds weights for the slope α = {stored.item()} of the activation, and the "
+            f"setting has α = {alpha:g}; `activation=leaky:{stored.item()}` would fit them"
+        )
 
 
 def _standard_neurons(shapes: Shapes, rng: np.random.Generator, init: Initialisation) -> np.ndarray:
