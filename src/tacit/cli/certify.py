@@ -103,13 +103,20 @@ def certify(
 def _in_folder(path: Path) -> list[Named]:
     """The networks of a training run, or the limits of the flow (the last moment without one)."""
     if (path / "limit.json").exists():
-        from tacit.flow.limit_folder import load as load_limits
+        from tacit.flow import Limit
 
-        limits = load_limits(path)
-        named = _named(limits.setting, limits.data, limits.networks, limits.members)
+        limits = Limit.load(path)
+        networks = [one.network or one.last_network for one in limits.each]
+        seed, several = limits.worst.seed, not limits.data.binary
+        members = [(seed, k if several else None) for k in range(len(networks))]
+        named = _named(limits.worst.setting, limits.data, networks, members)
         return [
-            one._replace(name=f"{one.name}, {what}")
-            for one, what in zip(named, limits.descriptions, strict=True)
+            one._replace(
+                name=f"{one.name}, the limit"
+                if limit.network is not None
+                else f"{one.name}, the last moment of the path ({limit.outcome})"
+            )
+            for one, limit in zip(named, limits.each, strict=True)
         ]
     from tacit.training import Run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -132,20 +131,31 @@ class Explanation(Result):
         return verdicts_to_frame(self.worst.verdicts + self.verdicts)
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write `report.html` and `result.json` into a folder, whole or not at all.
+        """Write a folder: `report.html`, `result.json`, and the files that `load` needs.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder, written whole or not at all.
+        force : bool, default False
+            Replace a folder that is there.
+        """
+        from tacit.explanation.explanation_folder import save
+
+        save(self, path, force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Explanation:
+        """Read a folder that `save` has written; anything that is not exactly one is refused.
 
         Parameters
         ----------
         path : str or Path
             The folder.
-        force : bool, default False
-            Replace a folder that is there.
         """
-        from tacit.files import write_folder
+        from tacit.explanation.explanation_folder import load
 
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        files = {"report.html": self.html.encode(), "result.json": text.encode()}
-        write_folder(Path(path), files, force)
+        return load(path)
 
     def _repr_html_(self) -> str:
         return (

@@ -1,32 +1,38 @@
-"""A limit and the path to it on disk.
+"""Limits and the paths to them on disk.
 
-A folder with `limit.json` (setting and results) and `arrays.npz` (data, limits, paths), written
-whole or not at all, and read without trusting it.
+A folder with `limit.json` (setting, results and what was measured along the paths) and `arrays.npz`
+(data, limits, moments of the paths), written whole or not at all, and read without trusting it. A
+limit that is loaded has the `to_dict()` and the pictures of the one that was saved; of a long path
+it has some of the moments.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
 import tacit
+from tacit.certificates import KKT, Certificate
 from tacit.files import npz_bytes, write_folder
+from tacit.flow.early import Early
 from tacit.flow.ending import MOST_SEED
-from tacit.flow.limits import Limit, Limits, Outcome, layers_text
-from tacit.messages import printable
+from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
+from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.path import Moment, Path
+from tacit.flow.path_measures import Measures
+from tacit.flow.state import State
 from tacit.models import model_text
-from tacit.training.run_reading import read_data, read_folder, read_setting, require
+from tacit.training.run_reading import read_data, read_folder, require
 from tacit.training.runs import about_data, data_arrays
-from tacit.values import BadInput, Dataset, Network, Result, Setting
-from tacit.values.jsonable import plain
+from tacit.values import BadInput, Dataset, Group, Network, Setting
+from tacit.values.jsonable import alike, json_bytes, plain
+from tacit.values.saved_form import from_saved, to_saved
 
-FORMAT = 1
+FORMAT = 2
 NAME = "limit.json"
 MOST_MOMENTS = 400
 """Moments kept of a path, the first and the last among them."""
@@ -35,7 +41,7 @@ MOST_NUMBERS = 10**7
 
 
 @dataclass(frozen=True, eq=False)
-class SavedPath:
+class SavedMoments:
     """T moments of one network's path; see `flow.path.Moment`."""
 
     s: np.ndarray
@@ -46,67 +52,81 @@ class SavedPath:
     a: np.ndarray
     """T × m."""
     side: np.ndarray
-    """m × hyperplanes: the side of each on which every neuron is at the last moment."""
+    """T × m × hyperplanes."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SavedLimits(Result):
-    """What a folder holds: one entry per network in each of the tuples."""
-
-    setting: Setting
-    data: Dataset
-    seed: int
-    outcomes: tuple[Outcome, ...]
-    limits: tuple[Network | None, ...]
-    """The limit of each network; None where the path has none."""
-    paths: tuple[SavedPath, ...]
-    summary: dict[str, Any]
-    """What `to_dict` gave when the folder was written; nothing in it was checked."""
-
-    @property
-    def members(self) -> list[tuple[int, int | None]]:
-        """(seed, class) of every network."""
-        return [(self.seed, None if self.data.binary else k) for k in range(len(self.paths))]
-
-    @property
-    def networks(self) -> tuple[Network, ...]:
-        """The limits, or the network at the last moment of the path where there is none."""
-        return tuple(
-            limit or Network(path.W[-1], path.a[-1], self.setting.alpha)
-            for limit, path in zip(self.limits, self.paths, strict=True)
+    @classmethod
+    def of(cls, moments: list[Moment]) -> SavedMoments:
+        """The arrays of these moments."""
+        return cls(
+            s=np.array([moment.s for moment in moments]),
+            log_t=np.array([moment.log_t for moment in moments]),
+            log_L=np.array([moment.log_L for moment in moments]),
+            W=np.stack([moment.state.W for moment in moments]),
+            a=np.stack([moment.state.a for moment in moments]),
+            side=np.stack([moment.state.side for moment in moments]),
         )
 
-    @property
-    def network(self) -> Network:
-        """The first of the networks: the only one of binary data."""
-        return self.networks[0]
-
-    @property
-    def descriptions(self) -> list[str]:
-        """What each of the networks is, in words."""
+    def moments(self, planes: Hyperplanes, both: bool) -> list[Moment]:
+        """The moments of these arrays."""
+        copies = np.ones(self.a.shape[1])
         return [
-            "the limit" if limit is not None else f"the last moment of the path ({outcome})"
-            for limit, outcome in zip(self.limits, self.outcomes, strict=True)
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tacit limit --json`, as the folder has it."""
-        return self.summary
-
-    def _lines(self) -> list[str]:
-        s, outcomes = self.setting, Counter(str(outcome) for outcome in self.outcomes)
-        said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
-        return [
-            f"Saved limit of gradient flow on {printable(self.data.name)}: {said}",
-            f"{s.activation}, width {s.width}, {layers_text(s)} trained, seed {self.seed}",
+            Moment(float(s), float(log_t), float(log_L), State(planes, W, a, both, side, copies))
+            for s, log_t, log_L, W, a, side in zip(
+                self.s, self.log_t, self.log_L, self.W, self.a, self.side, strict=True
+            )
         ]
 
 
-def save(result: Limit | Limits, path: str | Path, force: bool = False) -> None:
+@dataclass(frozen=True, eq=False)
+class SavedLimit:
+    """What the JSON holds of one network; see `Limit`."""
+
+    outcome: Outcome
+    reason: str
+    path: Path
+    """Without its moments."""
+    groups: tuple[Group, ...]
+    kkt: KKT | None
+    certificate: Certificate | None
+    approach: np.ndarray
+    fitted_rate: float | None
+    seconds: float
+    measures: Measures
+    """Of all moments."""
+    early: dict[str, Any] | None
+    """The fields of `Early`, without its end."""
+    early_end: SavedMoments | None
+
+    @classmethod
+    def of(cls, limit: Limit) -> SavedLimit:
+        """What is kept of a limit, beside its arrays."""
+        early = limit.early_phase
+        return cls(
+            limit.outcome,
+            limit.reason,
+            replace(limit.path, moments=[]),
+            limit.groups,
+            limit.kkt,
+            limit.certificate,
+            limit.approach,
+            limit.fitted_rate,
+            limit.seconds,
+            limit.measures,
+            None if early is None else {**vars(early), "end": None},
+            None if early is None else SavedMoments.of([early.end]),
+        )
+
+
+def save(result: Limit | Limits, path: str | FilePath, force: bool = False) -> None:
     """Write the folder of a limit, or of several; an older one is replaced only with `force`."""
-    data, limits = result.data, result.each
-    arrays = data_arrays(data)
-    kept = [_thinned(one) for one in limits]
+    write_folder(path, folder_files(result), force)
+
+
+def folder_files(result: Limit | Limits) -> dict[str, bytes]:
+    """The files of such a folder."""
+    limits = result.each
+    arrays = data_arrays(result.data)
+    kept = [SavedMoments.of(_thinned(one)) for one in limits]
     ends = [
         one.network
         or Network(np.zeros_like(one.path.last.state.W), np.zeros_like(one.path.last.state.a))
@@ -115,68 +135,99 @@ def save(result: Limit | Limits, path: str | Path, force: bool = False) -> None:
     arrays["limit.W"] = np.stack([network.W for network in ends])
     arrays["limit.a"] = np.stack([network.a for network in ends])
     arrays["path.length"] = np.array([len(part.s) for part in kept])
-    for name in ("s", "log_t", "log_L", "W", "a"):
+    for name in ("s", "log_t", "log_L", "W", "a", "side"):
         arrays[f"path.{name}"] = np.concatenate([getattr(part, name) for part in kept])
-    arrays["side"] = np.stack([part.side for part in kept])
     about = {
         "tacit": tacit.__version__,
         "format": FORMAT,
         "setting": limits[0].setting.to_dict(),
-        "data": about_data(data),
+        "data": plain(about_data(result.data)),
         "seed": limits[0].seed,
-        "outcomes": [str(one.outcome) for one in limits],
+        "interrupted": result.interrupted,
+        "limits": [to_saved(SavedLimit.of(one)) for one in limits],
         "summary": result.to_dict(),
     }
-    text = json.dumps(plain(about), indent=1, allow_nan=False)
-    write_folder(path, {NAME: text.encode(), "arrays.npz": npz_bytes(arrays)}, force)
+    return {NAME: json_bytes(about), "arrays.npz": npz_bytes(arrays)}
 
 
-def _thinned(limit: Limit) -> SavedPath:
-    moments = limit.path.moments
-    state = limit.path.last.state
-    most = min(MOST_MOMENTS, MOST_NUMBERS // (state.W.size + len(state.a)))
-    if len(moments) > most:
-        chosen = np.unique(np.linspace(0, len(moments) - 1, max(most, 2)).round().astype(int))
-        moments = [moments[i] for i in chosen]
-    return SavedPath(
-        s=np.array([moment.s for moment in moments]),
-        log_t=np.array([moment.log_t for moment in moments]),
-        log_L=np.array([moment.log_L for moment in moments]),
-        W=np.stack([moment.state.W for moment in moments]),
-        a=np.stack([moment.state.a for moment in moments]),
-        side=state.side,
-    )
+def _thinned(limit: Limit) -> list[Moment]:
+    moments, state = limit.path.moments, limit.path.last.state
+    numbers = state.W.size + state.a.size + state.side.size // 8
+    most = min(MOST_MOMENTS, MOST_NUMBERS // numbers)
+    if len(moments) <= most:
+        return moments
+    chosen = np.unique(np.linspace(0, len(moments) - 1, max(most, 2)).round().astype(int))
+    return [moments[i] for i in chosen]
 
 
-def load(path: str | Path) -> SavedLimits:
+def load(path: str | FilePath) -> Limit | Limits:
     """Read such a folder; anything that is not exactly one is refused with what is wrong."""
-    if not Path(path).is_dir():
+    if not FilePath(path).is_dir():
         raise BadInput(f"{path} is not a run folder; `tacit limit … --out FOLDER` writes one")
-    return read_folder(Path(path), NAME, _limits)
+    return read_folder(FilePath(path), NAME, _limits)
 
 
-def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> SavedLimits:
+def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Limit | Limits:
     require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
-    setting = read_setting(about["setting"])
+    setting = Setting.from_dict(about["setting"])
     data = read_data(about["data"], arrays)
     require(setting.two_layer, f"its model is {model_text(setting.model)}, not two_layer")
-    seed, outcomes = about["seed"], about["outcomes"]
+    seed, interrupted = about["seed"], about["interrupted"]
     require(type(seed) is int and 0 <= seed <= MOST_SEED, f"its seed is {seed!r}")
-    require(
-        isinstance(outcomes, list)
-        and 1 <= len(outcomes) <= max(len(data.classes), 1)
-        and all(outcome in list(Outcome) for outcome in outcomes),
-        f"its outcomes are {outcomes!r}",
+    require(type(interrupted) is bool, f"interrupted is {interrupted!r}")
+    saved = from_saved(tuple[SavedLimit, ...], about["limits"])
+    require(1 <= len(saved) <= max(len(data.classes), 1), f"it has {len(saved)} limits")
+    networks = _networks(arrays, [one.outcome for one in saved], setting, data.d)
+    parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(saved))]
+    planes = [hyperplanes_of(part.X, part.y, setting.alpha) for part in parts]
+    kept = _moments(arrays, len(saved), setting.width, data, len(planes[0].e))
+    limits = tuple(
+        _limit(one, setting, part, seed, network, moments, its)
+        for one, part, network, moments, its in zip(
+            saved, parts, networks, kept, planes, strict=True
+        )
     )
-    require(isinstance(about["summary"], dict), "its summary is no object")
-    paths = _paths(arrays, len(outcomes), setting.width, data)
-    limits = _networks(arrays, outcomes, setting, data.d)
-    ends = tuple(Outcome(outcome) for outcome in outcomes)
-    return SavedLimits(setting, data, seed, ends, limits, paths, about["summary"])
+    result = limits[0] if data.binary else Limits(data, limits, interrupted)
+    require(alike(result.to_dict(), about["summary"]), "its parts contradict each other")
+    return result
+
+
+def _limit(
+    saved: SavedLimit,
+    setting: Setting,
+    data: Dataset,
+    seed: int,
+    network: Network | None,
+    kept: SavedMoments,
+    planes: Hyperplanes,
+) -> Limit:
+    both = setting.train == "both"
+    limit = Limit(
+        setting=setting,
+        data=data,
+        seed=seed,
+        outcome=saved.outcome,
+        reason=saved.reason,
+        path=replace(saved.path, moments=kept.moments(planes, both)),
+        groups=saved.groups,
+        network=network,
+        kkt=saved.kkt,
+        certificate=saved.certificate,
+        approach=saved.approach,
+        fitted_rate=saved.fitted_rate,
+        seconds=saved.seconds,
+    )
+    early = None
+    if saved.early is not None and saved.early_end is not None:
+        (end,) = saved.early_end.moments(planes, both)
+        early = Early(**{**saved.early, "end": end})
+    # What was computed from all moments is not computed again from those that were kept.
+    vars(limit).update(measures=saved.measures, early_phase=early)
+    return limit
 
 
 def _networks(
-    arrays: dict[str, np.ndarray], outcomes: list[str], setting: Setting, d: int
+    arrays: dict[str, np.ndarray], outcomes: list[Outcome], setting: Setting, d: int
 ) -> tuple[Network | None, ...]:
     m = setting.width
     W = _array(arrays, "limit.W", (len(outcomes), m, d))
@@ -192,9 +243,9 @@ def _networks(
     )
 
 
-def _paths(
-    arrays: dict[str, np.ndarray], networks: int, m: int, data: Dataset
-) -> tuple[SavedPath, ...]:
+def _moments(
+    arrays: dict[str, np.ndarray], networks: int, m: int, data: Dataset, planes: int
+) -> list[SavedMoments]:
     lengths = arrays["path.length"]
     require(
         lengths.dtype.kind == "i" and lengths.shape == (networks,) and bool((lengths > 0).all()),
@@ -207,28 +258,27 @@ def _paths(
         "log_L": _array(arrays, "path.log_L", (total,)),
         "W": _array(arrays, "path.W", (total, m, data.d)),
         "a": _array(arrays, "path.a", (total, m)),
+        "side": arrays["path.side"],
     }
-    side = arrays["side"]
+    side = parts["side"]
     require(
         side.dtype == np.int8
-        and side.ndim == 3
-        and side.shape[:2] == (networks, m)
-        and 1 <= side.shape[2] <= data.n
+        and side.shape == (total, m, planes)
         and bool(np.isin(side, (-1, 0, 1)).all()),
-        f"its sides have shape {side.shape} of {side.dtype}, not ({networks}, {m}, hyperplanes) "
+        f"its sides have shape {side.shape} of {side.dtype}, not ({total}, {m}, {planes}) "
         "of int8 in −1, 0, 1",
     )
     cuts = np.cumsum(lengths)[:-1]
     split = {name: np.split(array, cuts) for name, array in parts.items()}
-    paths = []
-    for k in range(networks):
-        path = SavedPath(**{name: pieces[k] for name, pieces in split.items()}, side=side[k])
+    kept = [
+        SavedMoments(**{name: pieces[k] for name, pieces in split.items()}) for k in range(networks)
+    ]
+    for k, one in enumerate(kept):
         require(
-            bool((np.diff(path.s) > 0).all() and (path.log_t[1:] >= path.log_t[:-1]).all()),
+            bool((np.diff(one.s) > 0).all() and (one.log_t[1:] >= one.log_t[:-1]).all()),
             f"the moments of path {k} are not in the order of time",
         )
-        paths.append(path)
-    return tuple(paths)
+    return kept
 
 
 def _array(

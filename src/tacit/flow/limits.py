@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from tacit.flow.path_measures import Measures, along
 from tacit.messages import count, printable
 from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
 from tacit.values.jsonable import plain
-
-if TYPE_CHECKING:
-    from tacit.flow.limit_folder import SavedLimits
 
 LN10 = math.log(10)
 ROUNDING = 1e-12
@@ -225,9 +222,20 @@ class Limit(Result):
 
         save(self, path, force)
 
-    @staticmethod
-    def load(path: str | FilePath) -> SavedLimits:
-        """Read a folder that `save` has written; anything that is not exactly one is refused."""
+    @classmethod
+    def load(cls, path: str | FilePath) -> Any:
+        """Read a folder that `save` has written; anything that is not exactly one is refused.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+
+        Returns
+        -------
+        Limit, or Limits for more than two classes
+            The same `to_dict()`, network and pictures; of a long path at most 400 moments.
+        """
         from tacit.flow.limit_folder import load
 
         return load(path)
@@ -296,7 +304,7 @@ class Limits(Result):
 
         save(self, path, force)
 
-    load = staticmethod(Limit.load)
+    load = Limit.load
 
     def _lines(self) -> list[str]:
         outcomes = Counter(str(one.outcome) for one in self.each)

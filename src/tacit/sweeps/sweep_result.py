@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,18 @@ class Sweep(Result):
         """The table as a pandas DataFrame, a row for every run in the order of the plan."""
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(self.rows, columns=list(columns(self.plan)))
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write a JSON file with the plan and the table; data read from files is not in it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        force : bool, default False
+            Replace a file that is there.
+        """
+        Result.save(replace(self, plan=replace(self.plan, sets={})), path, force)
 
     def plot(self, ax: Any = None, value: str | None = None) -> Any:
         """Draw one recorded column over the axes of the plan.

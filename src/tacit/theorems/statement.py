@@ -63,6 +63,17 @@ class Theorem(ABC):
     for each class against the rest."""
     errata: ClassVar[tuple[Erratum, ...]] = ()
 
+    def to_saved(self) -> str:
+        """What a file of verdicts says of it: its id."""
+        return self.id
+
+    @staticmethod
+    def from_saved(id: Any) -> Theorem:
+        """The theorem of an id that was read from a file."""
+        from tacit.theorems.registry import theorem
+
+        return theorem(str(id))
+
     @abstractmethod
     def example(self) -> Case:
         """A case that meets every hypothesis."""

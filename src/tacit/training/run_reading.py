@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,8 @@ from tacit.training import stopping as stops
 from tacit.training.rules import named_leaves, parse_descent, start
 from tacit.training.runs import FORMAT, Run
 from tacit.values import BadInput, Dataset, Setting
-from tacit.values.setting import PLAIN_TYPES
+from tacit.values.jsonable import read_json
+from tacit.values.result import reading
 
 MOST_JSON_BYTES = 64 << 20
 
@@ -38,17 +38,8 @@ def read_folder(
     with open_regular(folder / name, MOST_JSON_BYTES) as file:
         text = file.read()
     arrays = read_npz(folder / "arrays.npz")
-
-    def refuse(constant: str) -> None:
-        raise ValueError(f"{name} holds {constant}")
-
-    try:
-        return build(json.loads(text, parse_constant=refuse), arrays)
-    except KeyError as error:
-        raise BadInput(f"{folder} is not a run folder: {error} is missing") from None
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise BadInput(f"{folder} is not a run folder: {reason}") from None
+    with reading(folder, "a run folder"):
+        return build(read_json(text), arrays)
 
 
 def require(condition: bool, message: str) -> None:
@@ -58,7 +49,7 @@ def require(condition: bool, message: str) -> None:
 
 def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
     require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
-    setting = read_setting(about["setting"])
+    setting = Setting.from_dict(about["setting"])
     data = read_data(about["data"], arrays)
     members = _members(about["members"], len(data.classes))
     outcomes, seconds = about["outcomes"], float(about["seconds"])
@@ -86,38 +77,29 @@ def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
     return run
 
 
-def read_setting(given: dict[str, Any]) -> Setting:
-    """A setting as `Setting.to_dict` gives it."""
-    require(
-        set(given) == set(PLAIN_TYPES),
-        f"its setting has {sorted(given)}, not {sorted(PLAIN_TYPES)}",
-    )
-    read: dict[str, Any] = {}
-    for name, kind in PLAIN_TYPES.items():
-        value = given[name]
-        read[name] = float(value) if kind is float and type(value) is int else value
-        right = isinstance(read[name], kind) or (name == "batch" and value is None)
-        require(right and not isinstance(value, bool), f"its setting has {name} = {value!r}")
-    require(all(isinstance(text, str) for text in read["stop"]), "its stop rules are no texts")
-    return Setting(**read)
-
-
-def read_data(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Dataset:
-    """Name, classes and parameters of the data, and X, y (test_X, test_y) of the arrays."""
+def read_data(about: dict[str, Any], arrays: dict[str, np.ndarray], prefix: str = "") -> Dataset:
+    """What `about_data` wrote, and X, y (test_X, test_y) of the arrays."""
     name, classes = str(about["name"]), tuple(map(str, about["classes"]))
-
-    def points(prefix: str, name: str, **more: Any) -> Dataset:
-        X, y = arrays[f"{prefix}X"], arrays[f"{prefix}y"]
-        require(
-            X.dtype == np.float64 and y.dtype.kind in "iu",
-            f"{prefix}X and {prefix}y are {X.dtype} and {y.dtype}, not float64 and whole numbers",
-        )
-        return Dataset(X, y, name, classes, **more)
-
-    test = points("test_", f"{name} (test)") if "test_X" in arrays else None
-    data = points("", name, parameters=dict(about["parameters"]), test=test)
-    require(test is None or test.d == data.d, "training and test points differ in dimension")
-    return data
+    X, y = arrays[f"{prefix}X"], arrays[f"{prefix}y"]
+    require(
+        X.dtype == np.float64 and y.dtype.kind in "iu",
+        f"{prefix}X and {prefix}y are {X.dtype} and {y.dtype}, not float64 and whole numbers",
+    )
+    test = None
+    if not prefix and "test_X" in arrays:
+        said = about.get("test") or {**about, "name": f"{name} (test)", "parameters": {}}
+        test = read_data({**said, "classes": classes}, arrays, "test_")
+        require(test.d == X.shape[-1], "training and test points differ in dimension")
+    return Dataset(
+        X,
+        y,
+        name,
+        classes,
+        parameters=dict(about["parameters"]),
+        test=test,
+        columns=tuple(map(str, about.get("columns", ()))),
+        names={int(label): str(word) for label, word in about.get("names", ())},
+    )
 
 
 def _members(given: list[Any], classes: int) -> tuple[tuple[int, int | None], ...]:

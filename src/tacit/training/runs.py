@@ -222,7 +222,14 @@ def save(run: Run, path: str | Path, force: bool = False) -> None:
 
 def about_data(data: Dataset) -> dict[str, Any]:
     """What the JSON of a folder says of its data."""
-    return {"name": data.name, "classes": data.classes, "parameters": data.parameters}
+    return {
+        "name": data.name,
+        "classes": data.classes,
+        "columns": data.columns,
+        "names": list(data.names.items()),
+        "parameters": data.parameters,
+        **({} if data.test is None else {"test": about_data(data.test)}),
+    }
 
 
 def data_arrays(data: Dataset) -> dict[str, np.ndarray]:

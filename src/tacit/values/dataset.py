@@ -160,7 +160,19 @@ class Dataset(Result):
         )
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write a .npz file with X and y that `tacit.load` reads; labels are as they were given."""
+        """Write the data to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            With the ending .npz, the file has X and y, with the labels as they were given, for
+            `tacit.load` and other programs. With any other, it is JSON with everything, test set
+            and names included, for `Dataset.load`.
+        force : bool, default False
+            Replace a file that is there.
+        """
+        if Path(path).suffix != ".npz":
+            return super().save(path, force)
         named = self.classes or "labels" in self.parameters
         y = np.array([self.names[label] for label in self.y.tolist()]) if named else self.y
         write_file(Path(path), npz_bytes({"X": self.X, "y": y}), force)

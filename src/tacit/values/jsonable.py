@@ -1,12 +1,16 @@
-"""Values as JSON holds them."""
+"""Values as JSON holds them, and JSON that is read without trusting it."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+ROUNDING = 1e-9
+"""Numbers that were computed on another machine may differ by this."""
 
 
 def plain(value: Any) -> Any:
@@ -20,3 +24,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def json_bytes(value: Any) -> bytes:
+    """The text of a JSON file; names that are no text become escapes, as JSON has them."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode(errors="backslashreplace")
+
+
+def read_json(text: bytes) -> Any:
+    """What a JSON file holds; ValueError or RecursionError where it is none, or holds NaN."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"it holds {constant}")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same up to rounding, in what both objects have."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return all(alike(one[key], other[key]) for key in one.keys() & other.keys())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if type(one) in (int, float) and type(other) in (int, float):
+        return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return one == other

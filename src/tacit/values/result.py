@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from tacit.files import write_file
+import tacit
+from tacit.files import open_regular, write_file
+from tacit.messages import BadInput, printable
+from tacit.values.jsonable import alike, json_bytes, read_json
+from tacit.values.saved_form import from_saved, to_saved
+
+MOST_BYTES = 1 << 29
+"""Bytes read from a saved result."""
+
+
+@contextmanager
+def reading(path: str | Path, what: str) -> Iterator[None]:
+    """Whatever a stranger's file makes its readers raise becomes one line."""
+    try:
+        yield
+    except KeyError as error:
+        raise BadInput(f"{path} is not {what}: {error} is missing") from None
+    except Exception as error:  # of what results raise when their parts do not fit together
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise BadInput(f"{path} is not {what}: {reason}") from None
 
 
 class Result:
@@ -34,7 +54,7 @@ class Result:
         return "<div><b>{}</b>{}</div>".format(first, "".join(f"<br>{line}" for line in rest))
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write `to_dict()` as a JSON file, whole or not at all.
+        """Write a JSON file: `to_dict()`, and under `saved` what `load` needs beside it.
 
         Parameters
         ----------
@@ -43,8 +63,32 @@ class Result:
         force : bool, default False
             Replace a file that is there.
         """
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        write_file(Path(path), text.encode(), force)
+        saved = {"tacit": tacit.__version__, "type": type(self).__name__, "value": to_saved(self)}
+        write_file(Path(path), json_bytes({**self.to_dict(), "saved": saved}), force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that `save` wrote; the result has the same `to_dict()` and picture.
+
+        Nothing in the file is executed, and nothing is proved again: what it claims is what its
+        writer claimed. A file that is broken, or whose parts contradict each other, is refused.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        with open_regular(path, MOST_BYTES) as file:
+            text = file.read()
+        with reading(path, f"a saved {cls.__name__}"):
+            about = read_json(text)
+            saved = about.pop("saved")
+            if saved["type"] != cls.__name__:
+                raise BadInput(f"it holds a {printable(str(saved['type']))}")
+            result = from_saved(cls, saved["value"])
+            if not alike(result.to_dict(), about):
+                raise BadInput("its parts contradict each other")
+        return result
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the result.

@@ -193,6 +193,24 @@ class Setting:
             "stop": [str(rule) for rule in self.stop],
         }
 
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Setting:
+        """The setting that `to_dict` wrote; anything else is refused."""
+        if set(given) != set(PLAIN_TYPES):
+            raise BadInput(f"its setting has {sorted(given)}, not {sorted(PLAIN_TYPES)}")
+        read: dict[str, Any] = {}
+        for name, kind in PLAIN_TYPES.items():
+            value = given[name]
+            read[name] = float(value) if kind is float and type(value) is int else value
+            right = isinstance(read[name], kind) or (name == "batch" and value is None)
+            if not right or isinstance(value, bool):
+                raise BadInput(f"its setting has {name} = {value!r}")
+        if not all(isinstance(text, str) for text in read["stop"]):
+            raise BadInput("its stop rules are no texts")
+        return cls(**read)
+
+    to_saved, from_saved = to_dict, from_dict
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Setting) and self.to_dict() == other.to_dict()
 
