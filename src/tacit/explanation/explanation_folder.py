@@ -17,7 +17,7 @@ from tacit.flow.limit_folder import folder_files
 from tacit.geometry import Geometry
 from tacit.theorems import Verdict
 from tacit.values import BadInput
-from tacit.values.jsonable import alike, json_bytes, read_json
+from tacit.values.jsonable import agree, json_bytes, read_json
 from tacit.values.result import MOST_BYTES, reading
 from tacit.values.saved_form import from_saved, to_saved
 
@@ -86,6 +86,6 @@ def load(path: str | Path) -> Explanation:
             saved.time_limit,
             saved.seconds,
         )
-        if not alike(explanation.to_dict(), result):
+        if not agree(explanation.to_dict(), result):
             raise BadInput("its parts contradict each other")
     return explanation

@@ -29,7 +29,7 @@ from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, require
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Dataset, Group, Network, Setting
-from tacit.values.jsonable import alike, json_bytes, plain
+from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 
 FORMAT = 2
@@ -188,7 +188,7 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Limit | Lim
         )
     )
     result = limits[0] if data.binary else Limits(data, limits, interrupted)
-    require(alike(result.to_dict(), about["summary"]), "its parts contradict each other")
+    require(agree(result.to_dict(), about["summary"]), "its parts contradict each other")
     return result
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
+from tacit.messages import printable
+
 Drawing = TypeVar("Drawing", bound=Callable[..., Axes])
 
 HUGE = 1e30
@@ -38,6 +40,12 @@ def draws(parameter: str, text: str, *more: str) -> Callable[[Drawing], Drawing]
         return function
 
     return complete
+
+
+def literal(text: str) -> str:
+    """A user's words as matplotlib draws them: no formula, no hidden label, nothing unprintable."""
+    shown = printable(text).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def own_axes(ax: Axes | None) -> Axes:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.ndimage import binary_opening
 
-from tacit.plot.axes import SMALL, own_axes
+from tacit.plot.axes import SMALL, literal, own_axes
 from tacit.values import Dataset, Network
 
 PLUS, MINUS = "#c1440e", "#1f5fa8"
@@ -50,7 +50,7 @@ def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
         offset[-1] = X[0, -1]
     inputs = d - bias
     if inputs <= 2:
-        named = data.columns[:inputs] or ("x₁", "x₂")
+        named = tuple(map(literal, data.columns[:inputs])) or ("x₁", "x₂")
         names = (named[0], named[1] if len(named) > 1 else "")
         return Plane(np.eye(max(d, 2))[:2, :d], names, offset, True)
     seen = W if W is not None and W.shape[1] == d and W.any() else X
@@ -80,7 +80,8 @@ def points(data: Dataset, ax: Axes | None = None) -> Axes:
     """
     ax, seen = own_axes(ax), plane(data)
     draw_points(ax, data, seen)
-    ax.set_title(data.name if seen.whole else f"{data.name}, projected onto a plane")
+    name = literal(data.name)
+    ax.set_title(name if seen.whole else f"{name}, projected onto a plane")
     return _finished(ax, seen)
 
 
@@ -149,7 +150,7 @@ def draw_points(ax: Axes, data: Dataset, seen: Plane) -> None:
     for label, colour, marker in styles:
         rows = flat[data.y == label]
         name = data.names[label] if label in data.names else ""
-        name = f"y = {name}" if name in ("−1", "+1") else name
+        name = f"y = {name}" if name in ("−1", "+1") else literal(name)
         ax.plot(rows[:, 0], rows[:, 1], marker, c=colour, ms=4, mec="white", mew=0.4, label=name)
 
 

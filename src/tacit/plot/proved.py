@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from tacit.certificates import Certificate, Optimum
-from tacit.plot.axes import SMALL, draws, own_axes, say
+from tacit.plot.axes import SMALL, draws, literal, own_axes, say
 from tacit.plot.plane import MINUS, PLUS, network_outputs
 from tacit.proofs import Verification
 from tacit.values import Interval
@@ -19,7 +19,7 @@ def best_network(optimum: Optimum, ax: Axes | None = None) -> Axes:
     """Draw the outputs of the best network over the data; of several classes the first."""
     data, network = optimum.data, optimum.per_class[0].network
     if network.width == 0:
-        return say(own_axes(ax), data.name, str(optimum.sentence))
+        return say(own_axes(ax), literal(data.name), str(optimum.sentence))
     ax = network_outputs(network, data if data.binary else data.one_vs_rest(0), ax)
     ax.set_title(f"best network: {ax.get_title()}")
     return ax

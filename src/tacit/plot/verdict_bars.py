@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from tacit.explanation import Predictions
 from tacit.geometry import Geometry
-from tacit.plot.axes import SMALL, draws, own_axes
+from tacit.plot.axes import SMALL, draws, literal, own_axes
 
 COLOURS = {True: "#00695c", False: "#b3001b", None: "#8a8f98"}
 SLACK_WORDS = {True: "holds", False: "fails", None: "not decided"}
@@ -32,7 +32,7 @@ def slacks(geometry: Geometry, ax: Axes | None = None) -> Axes:
     ax.set_xscale("symlog", linthresh=LINEAR)
     ax.set_yticks(range(len(checks)), [check.name for check in checks])
     ax.set(
-        title=f"{geometry.data.name}: which assumptions hold",
+        title=f"{literal(geometry.data.name)}: which assumptions hold",
         xlabel=f"slack (logarithmic beyond ±{LINEAR:g})",
     )
     ax.legend(loc="best", fontsize=SMALL)
@@ -51,6 +51,6 @@ def applicability(predictions: Predictions, ax: Axes | None = None) -> Axes:
         sizes = [numbers[key, applies] for key in papers]
         ax.barh(papers, sizes, left=left, color=COLOURS[applies], alpha=0.85, label=word)
         left = [a + b for a, b in zip(left, sizes, strict=True)]
-    ax.set(title=f"{predictions.data.name}: which theorems apply", xlabel="statements")
+    ax.set(title=f"{literal(predictions.data.name)}: which theorems apply", xlabel="statements")
     ax.legend(loc="best", fontsize=SMALL)
     return ax

@@ -41,10 +41,15 @@ def read_json(text: bytes) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
+def agree(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two JSON objects say the same, up to rounding, under the keys that both have."""
+    return all(alike(one[key], other[key]) for key in one.keys() & other.keys())
+
+
 def alike(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same up to rounding, in what both objects have."""
+    """Whether two JSON values are the same up to rounding."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return all(alike(one[key], other[key]) for key in one.keys() & other.keys())
+        return one.keys() == other.keys() and agree(one, other)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(alike, one, other))
     if type(one) in (int, float) and type(other) in (int, float):

@@ -13,7 +13,7 @@ from typing import Any, Self
 import tacit
 from tacit.files import open_regular, write_file
 from tacit.messages import BadInput, printable
-from tacit.values.jsonable import alike, json_bytes, read_json
+from tacit.values.jsonable import agree, json_bytes, read_json
 from tacit.values.saved_form import from_saved, to_saved
 
 MOST_BYTES = 1 << 29
@@ -86,7 +86,7 @@ class Result:
             if saved["type"] != cls.__name__:
                 raise BadInput(f"it holds a {printable(str(saved['type']))}")
             result = from_saved(cls, saved["value"])
-            if not alike(result.to_dict(), about):
+            if not agree(result.to_dict(), about):
                 raise BadInput("its parts contradict each other")
         return result
 

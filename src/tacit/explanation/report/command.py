@@ -35,7 +35,18 @@ def command(explanation: Explanation, only: str = "") -> str:
     words += ["--seconds", f"{explanation.time_limit:g}", "--seed", str(explanation.seed)]
     for name in (only,) if only else explanation.only:
         words += ["--only", name]
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """The word as a shell reads it, without a letter that could steer a terminal."""
+    if word.isprintable():
+        return shlex.quote(word)
+    kept = [
+        chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else f"\\x{byte:02x}"
+        for byte in word.encode(errors="surrogateescape")
+    ]
+    return f"$'{''.join(kept)}'"
 
 
 def source(data: Dataset, unnamed: str = UNNAMED) -> str:
