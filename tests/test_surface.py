@@ -90,5 +90,5 @@ def test_results_share_their_methods(name):
     assert callable(thing.to_dict)
     if name != "Network":
         assert issubclass(thing, import_module("tacit.values").Result)
-        for method in ("plot", "save", "_repr_html_"):
+        for method in ("plot", "save", "load", "_repr_html_"):
             assert callable(getattr(thing, method))
