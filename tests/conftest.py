@@ -1,8 +1,9 @@
-"""What every test shares: float64 in JAX, and one source of randomness."""
+"""What every test shares: float64 in JAX, one source of randomness, reports without pictures."""
 
 from __future__ import annotations
 
 import signal
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -20,3 +21,12 @@ def rng() -> np.random.Generator:
     """Fresh for every test; what is printed here is shown when the test fails."""
     print(f"rng: default_rng({SEED})")
     return np.random.default_rng(SEED)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the pictures of a report play no part, they are empty: drawing takes a second."""
+    names = ("boundary", "neurons", "turning", "margins", "loss", "distance")
+    drawn = dict.fromkeys(names, b'<svg xmlns="http://www.w3.org/2000/svg"/>')
+    home = import_module("tacit.explanation.report.page")
+    monkeypatch.setattr(home, "explanation_pictures", lambda part: drawn)

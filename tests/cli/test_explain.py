@@ -14,7 +14,8 @@ from tacit.theorems.hypotheses import yes_or_no
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, undrawn):
+    """The pictures are those of tests/explanation/report, and of the commands of the docs."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -20,6 +20,7 @@ def test_the_python_example_runs(capsys):
     assert after == "converged confirmed"
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "line", [line for line in re.findall(r"^tacit .*", TEXT, re.M)], ids=lambda line: line[:40]
 )
@@ -56,6 +57,7 @@ def test_the_keys_are_those_of_the_commands(capsys):
     assert set(found["hypotheses"][0]) == set(re.findall(r"`(\w+)`", shown))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_keys_of_explain(tmp_path, capsys):
     call = ["explain", "orthogonal:n=10,d=2", "--width", "10", "--only", "lyu2021:thmH.2"]
     assert _run([*call, "--out", str(tmp_path / "out"), "--json"]) == 0

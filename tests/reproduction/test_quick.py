@@ -15,7 +15,6 @@ from tacit.reproduction.making import make
 FAST = {
     "brutzkus2019:fig2",
     "lyu2021:fig1",
-    "phuong2021:fig4",
     "sarussi2021:fig3",
     "sarussi2021:fig5",
     "wang2022:fig1",

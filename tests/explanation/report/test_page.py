@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from hashlib import sha256
@@ -26,18 +25,6 @@ BOTH = Setting(width=12, train="both", init="balanced:1e-4", rule="flow")
 EVIL = "<script>alert(1)</script>$x^2$\"'&{{ 7 * 7 }}"
 SECTIONS = ["answer", "pictures", "hypotheses", "predictions", "geometry", "limit", "certificate",
             "computed", "citations"]  # fmt: skip
-
-
-TINY = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
-
-
-@pytest.fixture
-def undrawn(monkeypatch) -> None:
-    """Where pictures play no part, they are empty: drawing takes a second."""
-    names = ("boundary", "neurons", "turning", "margins", "loss", "distance")
-    drawn = dict.fromkeys(names, TINY)
-    home = sys.modules["tacit.explanation.report.page"]
-    monkeypatch.setattr(home, "explanation_pictures", lambda part: drawn)
 
 
 @pytest.fixture(scope="module")
