@@ -7,10 +7,15 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 import tacit._jax  # noqa: F401  (switches float64 on)
 
 SEED = 20210607
+
+# No test measures time, on a busy machine neither.
+settings.register_profile("tacit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tacit")
 
 # In the background of a shell Ctrl-C is ignored, and so it would be by every process started here.
 signal.signal(signal.SIGINT, signal.default_int_handler)

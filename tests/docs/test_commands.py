@@ -30,8 +30,10 @@ LONG = (
     "lyu2021:fig3",
     "n=200,d=50",
     "--table",
+    "--plot",
     "explain gaussians",
     "explain symmetric",
+    "explain points.csv",
     "--out end",
 )
 """In commands that take seconds, and of whose kind there are others."""

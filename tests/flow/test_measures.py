@@ -35,8 +35,13 @@ def inverse(total: float, loss) -> float:
     return low
 
 
-@pytest.mark.parametrize("both", [True, False])
-@pytest.mark.parametrize("kind", ["logistic", "exponential"])
+@pytest.mark.parametrize(
+    "both, kind",
+    rest_long(
+        [(both, kind) for both in (True, False) for kind in ("logistic", "exponential")],
+        [(True, "logistic"), (False, "exponential")],
+    ),
+)
 def test_every_measure_is_its_definition(both: bool, kind: str) -> None:
     path = a_path(both, kind)
     found = along(path, kind)

@@ -227,7 +227,9 @@ def test_numbers_that_cannot_be(folder, tmp_path, name, value) -> None:
 
 
 @settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.sampled_from(["limit.json", "arrays.npz"]),

@@ -287,7 +287,11 @@ def test_the_features_of_six_convolutions() -> None:
 
     @jax.jit  # one compilation for all three
     def compiled(params: Params, X: jax.Array) -> tuple[list[jax.Array], list[jax.Array], Any]:
-        return model.features(params, X), model.features(params, X, activated=True), model(params, X)
+        return (
+            model.features(params, X),
+            model.features(params, X, activated=True),
+            model(params, X),
+        )
 
     before, after, f = compiled(params, X)
     assert bool(np.any(np.asarray(before[6]) < 0))

@@ -6,13 +6,14 @@ import math
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import cycle, pairwise, product
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.numerics import column_generation as search
 from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import ConvexOptimum, bracket, convex_optimum
@@ -148,8 +149,13 @@ KINDS = (
 )
 
 
-@pytest.mark.parametrize("budget", ["sum", "pair"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind, budget",
+    rest_long(
+        product(KINDS, ["sum", "pair"]),
+        list(zip(KINDS, cycle(["sum", "pair"]), strict=False)),
+    ),
+)
 def test_agrees_with_the_program_written_out(
     kind: str, budget: Any, rng: np.random.Generator
 ) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 
-from helpers import refused, symmetric_start
+from helpers import refused, rest_long, symmetric_start
 from tacit.numerics.embedding import integrated
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.2, 0.7])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    "alpha, seed",
+    rest_long(product([0.0, 0.2, 0.7], [0, 1, 2]), [(0.0, 0), (0.2, 1), (0.7, 2)]),
+)
 def test_the_bound_holds_and_the_error_has_slope_3(alpha: float, seed: int) -> None:
     """Once at the largest start that is allowed, r³, and once so small that only r counts."""
     X, y, W, a = symmetric_start(1.0, seed)

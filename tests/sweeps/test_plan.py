@@ -516,7 +516,9 @@ PLACES = {
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.sampled_from(['"linear"', '"gaussians_outlier"', '"digits"', '["linear", "symmetric"]']),

@@ -235,7 +235,9 @@ def test_numbers_that_cannot_be(folder, tmp_path, name, value) -> None:
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.sampled_from(["run.json", "arrays.npz"]),

@@ -98,6 +98,7 @@ def test_the_printed_bound_on_K_is_refuted_only_by_small_K():
     assert claims["flow"].holds
 
 
+@pytest.mark.long
 def test_too_large_a_start_does_not_end_at_the_linear_classifier():
     few = {"eps_factors": (0.5,), "alphas": (0.5,), "H_values": 2}
     _, claims = quick("hinted", K_factors=(3.0,), scale=0.3, **few)

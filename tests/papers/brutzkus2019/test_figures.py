@@ -40,6 +40,7 @@ def test_what_is_said_of_wide_networks_is_false_of_small_ones():
     assert not found["large"].holds and not found["small"].holds
 
 
+@pytest.mark.long
 def test_the_order_of_confidences_matters():
     found, _ = claims("fig5", gammas=(5.0, 1.0), runs=40, channels=(8, 20))
     assert not found["better"].holds
@@ -135,10 +136,15 @@ def _plain_descent(W, X, y, lr, s):
 TINY = {"n": 60, "sizes": (60,), "channels": 8, "epochs": 3, "runs": 2, "test": 200}
 
 
+@pytest.mark.long
 def test_without_mnist_quickly_with_the_stand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     _, made = claims("fig4", **TINY)
     assert "scikit-learn" in " ".join(made.departures)
+
+
+def test_without_mnist_and_without_a_stand_in_it_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     with pytest.raises(BadInput, match="MNIST is not here"):
         claims("fig4", **TINY, stand_in=False)
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.certificates import optimum
 from tacit.data import load
 from tacit.flow import Outcome, initial_network, limit
@@ -68,6 +69,7 @@ def test_a_large_start_bends_the_boundary():
     assert small < s.straight < large
 
 
+@pytest.mark.long
 def test_the_flow_that_leaves_the_linear_classifier_says_so():
     """With 100 neurons, 0.001 × He is not small enough on the middle set."""
     s = Fig2(loss=0.1, depth=-200.0)
@@ -128,7 +130,7 @@ def test_the_proof_asks_for_as_many_starts_as_the_theorem_says():
         assert positive.asked(W, a).mean() == positive.bound(m)
 
 
-@pytest.mark.parametrize("sigma", [10.0, 1e-9])
+@pytest.mark.parametrize("sigma", rest_long([10.0, 1e-9], [1e-9]))
 def test_theorem_4_3_needs_a_small_start(sigma):
     theorem, _ = probable_theorems(Prob(sigma=sigma))
     setting = Setting(activation="leaky:0.5", width=5, init=theorem.init, rule="flow")
@@ -139,7 +141,7 @@ def test_theorem_4_3_needs_a_small_start(sigma):
     assert ends_at(found, theorem.end) == (sigma < 1)
 
 
-@pytest.mark.parametrize("name", ["fig1", "fig4", "prob"])
+@pytest.mark.parametrize("name", rest_long(["fig1", "fig4", "prob"], ["fig1", "prob"]))
 def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
     nothing = SimpleNamespace(outcome=Outcome.UNDECIDED, network=None, margin=None)

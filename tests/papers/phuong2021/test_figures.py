@@ -121,6 +121,7 @@ def test_pairs_as_in_1_by_brute_force(rng):
     assert share_as_in_1(F, y) == pytest.approx(np.mean(good), abs=1e-12)
 
 
+@pytest.mark.long
 def test_features_do_not_depend_on_the_blocks(rng):
     model = SixConv(4)
     weights = initial_weights(model, 16, 8, "uniform:1", 0)

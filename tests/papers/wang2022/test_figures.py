@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit import BadInput, load
 from tacit.papers.wang2022.figures import PAPER, flows
 
@@ -58,7 +59,7 @@ def test_neurons_converge_from_small_starts_only():
     assert "angle" in failing("fig4", iterations=(1, 10))
 
 
-@pytest.mark.parametrize("name", ["fig7", "fig10"])
+@pytest.mark.parametrize("name", rest_long(["fig7", "fig10"], ["fig10"]))
 def test_other_seeds_and_widths(name):
     assert failing(name, seed=3, runs=2, width=30) == set()
 
@@ -81,12 +82,14 @@ def test_the_misprints_are_the_only_numbers_that_differ():
         assert data.y * q == pytest.approx(np.ones(2))  # (14): every point on the margin
 
 
+@pytest.mark.long
 def test_the_counterexample_ends_at_sixty_degrees():
     """Up to 60° one neuron for both points is better than two; beyond, theorem and flow agree."""
     assert failing("thm2", runs=3, angle=59.0, start=65.0) >= {"thm2"}
     assert failing("thm2", runs=3, angle=65.0) == set()
 
 
+@pytest.mark.long
 def test_the_share_of_missed_margins_is_told():
     found = made("three_classes", sets=2)
     (claim,) = [one for one in found.claims if one.id == "thm2"]
