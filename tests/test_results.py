@@ -76,6 +76,15 @@ def test_texts_are_short_and_harmless(results: dict[str, Result], name: str) -> 
     json.dumps(results[name].to_dict(), allow_nan=False)
 
 
+def test_parts_of_results_have_short_texts(results: dict[str, Any]) -> None:
+    end, why = results["Limit"], results["Explanation"]
+    parts = [end.path, end.path.last, end.measures, end.early_phase, end.last_network, why.parts]
+    parts += [why.worst.verdicts, why.worst.verdicts[0].theorem, results["Predictions"].verdicts]
+    parts += [results["Certificate"].kkt, results["Optimum"].per_class]
+    for text in map(repr, parts):
+        assert len(text.splitlines()) <= 5 and len(text) < 600 and " at 0x" not in text
+
+
 @pytest.mark.parametrize("name", TYPES)
 def test_pictures_draw_on_the_axes_they_are_given(results: dict[str, Result], name: str) -> None:
     figure = Figure()

@@ -78,6 +78,7 @@ def test_the_default_start_goes_with_the_network() -> None:
         ({"rule": "newton"}, "newton"),
         ({"lr": math.nan}, "lr=nan"),
         ({"lr": 0}, "lr=0"),
+        ({"lr": "fast"}, "`lr=fast` must be a positive number"),
         ({"step": "big"}, "big"),
         ({"step": "scaled", "rule": "sgd"}, "scaled"),
         ({"batch": 0}, "batch=0"),

@@ -91,7 +91,9 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
 
     The function is then called as `verb(data, …)` or, with arrays or a frame, as `verb(X, y, …)`.
     """
-    place = list(inspect.signature(verb).parameters).index("data")
+    parameters = list(inspect.signature(verb).parameters)
+    place = parameters.index("data")
+    has_setting = parameters[place + 1 : place + 2] == ["setting"]
 
     @functools.wraps(verb)
     def call(*args: Any, **keywords: Any) -> T:
@@ -103,6 +105,12 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
         labels_next = bool(after) and not isinstance(after[0], Setting | Network)
         if y is None and labels_next and _needs_labels(data):
             y, after = after[0], after[1:]
+        setting = after[0] if after and has_setting else keywords.get("setting")
+        if setting is not None and not isinstance(setting, Setting):
+            raise BadInput(
+                f"the setting is a {type(setting).__name__}; give a Setting, "
+                "such as tacit.Setting(activation='leaky:0.3', width=50)"
+            )
         if here:
             return verb(*before, load(data, y), *after, **keywords)
         return verb(*before, **{**keywords, "data": load(data, y)})

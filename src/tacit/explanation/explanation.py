@@ -24,6 +24,7 @@ from tacit.flow import Limit, Limits, limit
 from tacit.flow.ending import check_flow, share_done
 from tacit.flow.limits import index_of_worst
 from tacit.geometry import Geometry, check
+from tacit.messages import count, printable
 from tacit.theorems import Case, Observation, Verdict, VerdictStatus
 from tacit.values import Dataset, Result, Setting
 from tacit.values.jsonable import plain
@@ -43,6 +44,11 @@ class Part:
     """The name of the class; empty for binary data."""
     limit: Limit
     verdicts: tuple[Verdict, ...]
+
+    def __repr__(self) -> str:
+        whose = f"{self.name} against the rest: " if self.name else ""
+        verdicts = count(len(self.verdicts), "verdict")
+        return printable(f"Part: {whose}{self.limit.outcome}, {verdicts} on theorems")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -57,6 +57,10 @@ class Early:
     complete: bool
     """Whether all extremal sectors are known, and not only those that the search met."""
 
+    def __repr__(self) -> str:
+        lost = int((self.dead_then & ~self.dead_at_start).sum())
+        return f"Early phase: until log₁₀ t = {self.log_t / LN10:.4g}, {lost} neurons died in it"
+
     @property
     def s(self) -> float:
         """The loss-normalised time at which it ends."""

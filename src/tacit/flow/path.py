@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.flow.state import State
+from tacit.messages import count
 from tacit.values import Status
 
 
@@ -60,6 +61,10 @@ class Path:
     """max |‖w_k‖² − a_k² − its start| over the largest ‖w_k‖² + a_k²: 0 for the exact flow."""
     out_of_time: bool = False
     """Whether it is undecided because the seconds it was given were over."""
+
+    def __repr__(self) -> str:
+        moments, events = count(len(self.moments), "moment"), count(len(self.events), "event")
+        return f"Path: {moments}, {events}; {self.end.sentence}"
 
     @property
     def last(self) -> Moment:

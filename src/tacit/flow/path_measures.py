@@ -44,6 +44,10 @@ class Measures:
     """Moments after separation at which γ̃ is below that of the moment before by more than both
     roundings. Along the exact flow it never falls, so each is an error of the path."""
 
+    def __repr__(self) -> str:
+        first, last = self.log10_loss[[0, -1]]
+        return f"Measures at {len(self.norm)} moments, log₁₀ loss {first:.4g} to {last:.4g}"
+
     @property
     def deepest_fall(self) -> float:
         """The largest of the falls, relative to γ̃; 0 when there is none."""

@@ -40,6 +40,9 @@ class State:
     events: list[Met] = field(default_factory=list)
     """What happened since this state was copied."""
 
+    def __repr__(self) -> str:
+        return f"State: {len(self.a)} neurons, {len(self.planes.e)} activation hyperplanes"
+
     def copy(self) -> State:
         """A copy whose list of events is empty."""
         return replace(self, W=self.W.copy(), a=self.a.copy(), side=self.side.copy(), events=[])

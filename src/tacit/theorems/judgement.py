@@ -48,6 +48,9 @@ class Verdict:
     words: str
     """One sentence."""
 
+    def __repr__(self) -> str:
+        return f"{self.theorem.id}: {self.status}. {self.words}"
+
     @property
     def applies(self) -> bool | None:
         """Whether every hypothesis holds; None also when none could be evaluated."""

@@ -63,6 +63,9 @@ class Theorem(ABC):
     for each class against the rest."""
     errata: ClassVar[tuple[Erratum, ...]] = ()
 
+    def __repr__(self) -> str:
+        return f"{self.id}: {self.summary}"
+
     def to_saved(self) -> str:
         """What a file of verdicts says of it: its id."""
         return self.id

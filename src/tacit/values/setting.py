@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any, Literal, get_args
 
 from tacit.messages import BadInput, near_miss
@@ -237,8 +238,8 @@ def _check_whole(name: str, value: Any) -> None:
         raise BadInput(f"`{name}={value}` must be a whole number, at least 1")
 
 
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
+def _check_positive(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) < math.inf:
         raise BadInput(f"`{name}={value}` must be a positive number")
 
 
