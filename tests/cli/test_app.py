@@ -251,6 +251,19 @@ def process(*words, **options):
     )
 
 
+COMMANDS = "certify check explain limit list optimum predict reproduce sweep train verify".split()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_and_no_default_that_says_nothing(tacit, command):
+    code, out, err = tacit(command, "--help")
+    assert code == 0 and err == ""
+    assert f"Example: tacit {command} " in out
+    for nothing in ("None", "False", "()", '""'):
+        assert f"default: {nothing}" not in " ".join(out.replace("│", " ").split())
+    assert "Accepted by every command" not in out
+
+
 def test_help_and_list_do_not_wait_for_heavy_libraries():
     code = (
         "import sys; from tacit.cli import _run; _run(['--help']); _run(['list', 'data']); "

@@ -30,11 +30,16 @@ def whole_numbers(kind: Any, tokens: Any) -> Any:
     return convert(kind, tokens)
 
 
+def _default(value: Any) -> str | None:
+    """What help says of a default; nothing where an option is simply not given."""
+    return None if value is None or value is False or value in ((), "") else str(value)
+
+
 app = App(
     name="tacit",
     help="Which of all the solutions does gradient descent pick, why, and is it the best one?",
     version=f"tacit {__version__}",
-    default_parameter=Parameter(negative=(), converter=whole_numbers),
+    default_parameter=Parameter(negative=(), converter=whole_numbers, show_default=_default),
     suppress_keyboard_interrupt=False,
 )
 app.register_install_completion_command(help="Teach this shell to complete commands and options.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tacit.cli._app import DataOptions, app, need_seconds, print_json
+from tacit.cli._app import DataOptions, Unused, command, need_seconds, print_json
 from tacit.values import BadInput, Dataset, Network, Setting
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Named(NamedTuple):
     train: Literal["both", "first"]
 
 
-@app.command
+@command("tacit certify best.npz --data points.csv")
 def certify(
     weights: Path,
     /,
@@ -34,7 +34,7 @@ def certify(
     train: Literal["both", "first"] | None = None,
     tolerance: float = 1e-6,
     seconds: float = 120.0,
-    seed: int = 0,
+    seed: Unused = 0,
     json: bool = False,
 ) -> int:
     """What given weights are: a KKT point? The global optimum? What do they lack?

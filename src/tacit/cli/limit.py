@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, NetworkOptions, app, need_seconds, print_json, warn
+from tacit.cli._app import DataOptions, NetworkOptions, command, need_seconds, print_json, warn
 from tacit.messages import count, printable
 from tacit.values import BadInput
 
@@ -27,7 +27,7 @@ EVENTS = {"cross": "crossing", "die": "death"}
 """Words for kinds of events, where the kind itself is no noun."""
 
 
-@app.command
+@command("tacit limit points.csv --init balanced:1e-6 --picture limit.png")
 def limit(
     data: str,
     /,

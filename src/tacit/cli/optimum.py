@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import DataOptions, app, need_seconds, print_json
+from tacit.cli._app import DataOptions, Unused, command, need_seconds, print_json
 from tacit.messages import count
 from tacit.values import BadInput, Setting
 
@@ -26,7 +26,7 @@ MOST_COORDINATES = 6
 SIGNS = {"both": (1, -1), "positive": (1,), "negative": (-1,)}
 
 
-@app.command
+@command("tacit optimum points.csv --activation leaky:0.3 --proof proof.json")
 def optimum(
     data: str,
     /,
@@ -40,7 +40,7 @@ def optimum(
     seconds: float = 120.0,
     proof: Path | None = None,
     force: bool = False,
-    seed: int = 0,
+    seed: Unused = 0,
     json: bool = False,
 ) -> int:
     """The widest margin any network can have on this data, with a proof. No training.

@@ -6,14 +6,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from tacit.cli._app import app, print_json, warn
+from tacit.cli._app import command, print_json, warn
 from tacit.values import BadInput
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
 
 
-@app.command
+@command("tacit sweep grid.toml --plot", about_data=False)
 def sweep(
     file: Path,
     /,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, app, print_json
+from tacit.cli._app import DataOptions, Unused, command, print_json
 from tacit.values import BadInput
 
 if TYPE_CHECKING:
     from tacit.proofs import Verification
 
 
-@app.command
+@command("tacit verify proof.json")
 def verify(
     file: Path,
     /,
     *,
     data: str | None = None,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
-    seed: int = 0,
+    seed: Unused = 0,
     json: bool = False,
 ) -> int:
     """Check a proof written by `tacit optimum --proof`, in exact arithmetic.
