@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 
@@ -30,6 +31,8 @@ def main() -> int:
         if len(given.campaigns) != 1 or given.seed is None:
             parser.error("give --minutes, or one campaign and --seed to repeat one case")
         return alone(given.campaigns[0], given.seed, given.keep)
+    for number in (signal.SIGINT, signal.SIGTERM):  # also in the background of a shell
+        signal.signal(number, signal.default_int_handler)
     seed = int(time.time()) * 1000 if given.seed is None else given.seed
     print(f"soak: {given.minutes:g} minutes, seed {seed}", file=sys.stderr, flush=True)
     tallies = soak(given.campaigns or list(CAMPAIGNS), seed, 60 * given.minutes)

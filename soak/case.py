@@ -78,12 +78,8 @@ class Case:
         tokens = [str(word) for word in words]
         self.commands.append(shlex.join(["tacit", *tokens]))
         out, err = io.StringIO(), io.StringIO()
-        code: Any = None
         with self.watched(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main(tokens)
-            except SystemExit as end:
-                code = end.code
+            code = main(tokens)
         answer = Answer(code, out.getvalue(), err.getvalue())
         self.judge(answer, codes)
         return answer
