@@ -31,7 +31,8 @@ LAYERS = [
     ("values",),
     ("models",),
     ("files",),
-    ("messages", "_jax", "interrupts"),
+    ("_jax", "interrupts"),
+    ("messages",),
 ]
 HEIGHT = {pattern: -i for i, layer in enumerate(LAYERS) for pattern in layer}
 

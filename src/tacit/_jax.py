@@ -6,6 +6,7 @@ float64 every result would silently be rounded to 7 digits.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -14,8 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 @cache
 def _imported(name: str) -> ModuleType:
-    import_module("jax").config.update("jax_enable_x64", True)
+    library = import_module("jax")
+    library.config.update("jax_enable_x64", True)
+    if os.environ.get("JAX_PLATFORMS"):  # else JAX chooses one that works
+        _check_platforms(library)
     return import_module(name)
+
+
+def _check_platforms(library: ModuleType) -> None:
+    """Refuse platforms in the environment that JAX would refuse in the middle of the work."""
+    from tacit.messages import BadInput
+
+    try:
+        library.devices()
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        raise BadInput(
+            f"JAX_PLATFORMS={os.environ['JAX_PLATFORMS']} cannot be used: {reason}"
+        ) from None
 
 
 class _Lazy:

@@ -385,3 +385,26 @@ def test_measures_that_are_not_defined_are_dashes(tacit, tmp_path):
     words = ("train", "xor", "--width", 2, "--runs", 5, "--epochs", 1)
     code, out, err = tacit(*words, "--init", f"file:{tmp_path / 'w.npz'}")
     assert code == 0 and err == "" and "–" in out and "nan" not in out
+
+
+@pytest.mark.parametrize(
+    "variable, words",
+    [
+        ("MPLBACKEND", ["train", "xor", "--epochs", "1", "--width", "2", "--picture", "p.png"]),
+        ("MPLBACKEND", ["explain", "xor", "--width", "2", "--out", "why"]),
+        ("MPLBACKEND", ["reproduce", "lyu2021:fig1", "--quick"]),
+        ("JAX_PLATFORMS", ["train", "xor", "--epochs", "1", "--width", "2"]),
+    ],
+)
+def test_libraries_that_the_environment_breaks_are_named(tmp_path, variable, words):
+    """In a process of its own: here they have been imported long ago."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "tacit", *words],
+        env={**os.environ, variable: "nonsense"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.count("\n") == 1 and f"{variable}=nonsense" in ended.stderr
+    assert not list(tmp_path.iterdir())

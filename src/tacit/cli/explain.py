@@ -67,7 +67,9 @@ def explain(
 
     from tacit.explanation import explain as explain_data
     from tacit.files import check_writable
+    from tacit.plot import check_backend
 
+    check_backend()
     if out is not None:
         check_writable(out, force)
     points = options.load(data)

@@ -54,8 +54,10 @@ def reproduce(
     json
         One JSON object on standard output.
     """
+    from tacit.plot import check_backend
     from tacit.reproduction import reproductions
 
+    check_backend()
     changes: dict[str, Any] = {} if seed is None else {"seed": seed}
     for text in set:
         name, equals, value = text.partition("=")

@@ -64,6 +64,10 @@ def sweep(
     from tacit.cli import printing as show
     from tacit.sweeps.sweeping import sweep
 
+    if plot:
+        from tacit.plot import check_backend
+
+        check_backend()
     options: dict[str, Any] = {
         "out": out,
         "cluster": cluster,

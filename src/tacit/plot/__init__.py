@@ -8,6 +8,7 @@ single papers, uses matplotlib.
 from __future__ import annotations
 
 import io
+import os
 import textwrap
 from importlib import import_module
 from pathlib import Path
@@ -113,8 +114,20 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def check_backend() -> None:
+    """Refuse a backend in the environment that matplotlib would refuse after the work is done."""
+    try:
+        import_module("matplotlib")
+    except ValueError:
+        raise BadInput(
+            f"MPLBACKEND={os.environ.get('MPLBACKEND')} is no backend of matplotlib; "
+            "unset it, or set it to agg"
+        ) from None
+
+
 def check_ending(path: Path) -> None:
     """Refuse names of pictures whose format is not known."""
+    check_backend()
     if path.suffix.lower() not in ENDINGS:
         raise BadInput(f"{path}: a picture's name must end in {', '.join(ENDINGS)}")
 
