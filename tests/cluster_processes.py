@@ -117,12 +117,12 @@ class Machines:
 
     def listening(self) -> list[str]:
         """The addresses on which any of these processes listens."""
-        found = []
+        seen = []
         for process in self.groups:
             tree = psutil.Process(process.pid)
             for part in [tree, *tree.children(recursive=True)]:
-                found += [c.laddr.ip for c in part.net_connections() if c.status == "LISTEN"]
-        return found
+                seen += [c.laddr.ip for c in part.net_connections() if c.status == "LISTEN"]
+        return seen
 
 
 @contextlib.contextmanager

@@ -76,8 +76,8 @@ def test_the_batched_version_does_the_same_work() -> None:
     data, begun = gpu.data_sets(runs), gpu.begin(runs)
     X, y = np.stack([one.X for one in data]), np.stack([one.y for one in data]).astype(float)
     lr = gpu.SETTING.lr
-    found = gpu.straightforward(begun["W"], begun["a"], X, y, lr, steps)
-    theirs = {part: np.asarray(array) for part, array in found.items()}
+    trained = gpu.straightforward(begun["W"], begun["a"], X, y, lr, steps)
+    theirs = {part: np.asarray(array) for part, array in trained.items()}
     ours = train_many(data, gpu.SETTING, steps, range(runs)).last
     assert kernels.difference(begun, theirs) > 1e-3
     assert kernels.difference(ours, theirs) < 1e-12

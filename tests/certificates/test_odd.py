@@ -31,7 +31,7 @@ def true_margin(best: Optimum) -> Fraction:
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("train", ["both", "first"])
 def test_any_size(train: str, mixed: bool, rng: np.random.Generator) -> None:
-    found = set()
+    seen = set()
     for _ in range(40):
         n, d = rng.integers(1, 5, 2)
         size = rng.choice(POWERS, size=(n, d) if mixed else 1)
@@ -39,7 +39,7 @@ def test_any_size(train: str, mixed: bool, rng: np.random.Generator) -> None:
         X[rng.random((n, d)) < 0.2] = 0
         y, alpha = rng.choice([-1, 1], n), float(rng.choice([0.0, 0.5]))
         best = optimum(Dataset(X, y), Setting(activation=Leaky(alpha), train=train, width=4))
-        found.add(best.status)
+        seen.add(best.status)
         if best.status == "infeasible":
             continue
         assert 0 <= best.objective_bounds.lower <= best.objective_bounds.upper
@@ -47,4 +47,4 @@ def test_any_size(train: str, mixed: bool, rng: np.random.Generator) -> None:
         assert (best.per_class[0].dual >= 0).all()
         if best.network.width:
             assert true_margin(best) > Fraction(999, 1000)
-    assert found >= {"certified", "infeasible"}
+    assert seen >= {"certified", "infeasible"}

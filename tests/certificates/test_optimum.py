@@ -163,6 +163,6 @@ def test_a_forged_proof_is_rejected() -> None:
 
 def test_digits_with_no_time_at_all_are_only_bounded() -> None:
     """64 dimensions, one digit against the rest: no network is found before the time is up."""
-    found = optimum(load("digits:n=300").one_vs_rest(0), seconds=0.05)
-    assert found.status in ("bounded", "certified")
-    assert found.objective_bounds.lower <= found.objective_bounds.upper
+    best = optimum(load("digits:n=300").one_vs_rest(0), seconds=0.05)
+    assert best.status in ("bounded", "certified")
+    assert best.objective_bounds.lower <= best.objective_bounds.upper

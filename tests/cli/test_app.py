@@ -45,15 +45,15 @@ def csv(tmp_path):
 
 def test_check_has_the_keys_scripts_rely_on(tacit):
     code, out, err = tacit("check", "orthogonal:n=30,d=3", "--json")
-    found = as_json(out)
+    result = as_json(out)
     assert code == 0 and err == ""
-    assert (found["n"], found["d"]) == (30, 3)
-    assert found["linearly_separable"] is True and found["orthogonally_separable"] is True
-    assert found["symmetric"] is False and found["spike_free"] is False
-    w = np.array(found["max_margin_direction"])
+    assert (result["n"], result["d"]) == (30, 3)
+    assert result["linearly_separable"] is True and result["orthogonally_separable"] is True
+    assert result["symmetric"] is False and result["spike_free"] is False
+    w = np.array(result["max_margin_direction"])
     assert np.linalg.norm(w) == pytest.approx(1)
-    assert found["max_margin"] <= found["max_margin_upper"]
-    for entry in found["properties"].values():
+    assert result["max_margin"] <= result["max_margin_upper"]
+    for entry in result["properties"].values():
         assert {"holds", "slack", "place"} <= set(entry)
 
 
@@ -68,12 +68,12 @@ def test_scaled_files_have_the_same_direction(tacit, csv, factor):
     X = np.array([[1.0, 0.5], [2.0, -1.0], [-1.0, -2.0], [-0.3, -1.0]]) * factor
     rows = [[*x, y] for x, y in zip(X.tolist(), (1, 1, -1, -1), strict=True)]
     path = csv("a,b,y\n" + "\n".join(",".join(map(repr, row)) for row in rows))
-    found = as_json(tacit("check", path, "--json")[1])
+    result = as_json(tacit("check", path, "--json")[1])
     plain = as_json(
         tacit("check", csv("a,b,y\n1,0.5,1\n2,-1,1\n-1,-2,-1\n-0.3,-1,-1"), "--json")[1]
     )
-    assert found["max_margin_direction"] == pytest.approx(plain["max_margin_direction"], abs=1e-12)
-    assert found["max_margin"] == pytest.approx(plain["max_margin"] * factor, rel=1e-12)
+    assert result["max_margin_direction"] == pytest.approx(plain["max_margin_direction"], abs=1e-12)
+    assert result["max_margin"] == pytest.approx(plain["max_margin"] * factor, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -104,15 +104,15 @@ def test_the_title_counts_the_classes_there_are(tacit, csv):
 
 def test_classes_bias_labels_and_test_set(tacit, csv):
     three = csv("1,0,a\n0,1,b\n-1,-1,c\n2,0,a\n")
-    found = as_json(tacit("check", three, "--json")[1])
-    assert found["classes"] == ["a", "b", "c"] and found["linearly_separable"] is True
+    result = as_json(tacit("check", three, "--json")[1])
+    assert result["classes"] == ["a", "b", "c"] and result["linearly_separable"] is True
     code, out, err = tacit("check", three, "--labels", "a,b", "--bias", "-0.5", "--json")
-    found = as_json(out)
-    assert code == 0 and found["n"] == 3 and found["d"] == 3
+    result = as_json(out)
+    assert code == 0 and result["n"] == 3 and result["d"] == 3
     assert "1 row with other labels left out" in err
     test = csv("5,1,a\n1,5,b\n", "test.csv")
-    found = as_json(tacit("check", three, "--labels", "a,b", "--test", test, "--json")[1])
-    assert found["n_test"] == 2 and found["max_margin_test_error"] == 0
+    result = as_json(tacit("check", three, "--labels", "a,b", "--test", test, "--json")[1])
+    assert result["n_test"] == 2 and result["max_margin_test_error"] == 0
 
 
 def test_of_two_labels_the_last_is_plus_one_with_a_note(tacit, csv):
@@ -152,9 +152,9 @@ def test_train_draws_a_picture(tacit, tmp_path):
 
 def test_an_ensemble_gives_lists(tacit):
     words = ("train", "xor", "--train", "first", "--width", 8, "--loss", "hinge", "--lr", 0.01)
-    found = as_json(tacit(*words, "--epochs", 50, "--runs", 3, "--seed", 5, "--json")[1])
-    assert found["seeds"] == [5, 6, 7] and len(found["train_error"]) == 3
-    assert np.shape(found["measures"]["margin"])[1] == 3
+    result = as_json(tacit(*words, "--epochs", 50, "--runs", 3, "--seed", 5, "--json")[1])
+    assert result["seeds"] == [5, 6, 7] and len(result["train_error"]) == 3
+    assert np.shape(result["measures"]["margin"])[1] == 3
 
 
 def test_a_diverging_step_saves_nothing(tacit, tmp_path):
@@ -370,8 +370,8 @@ def test_a_dead_network_is_named_and_a_leaky_one_is_not_called_dead(tacit, tmp_p
 def test_ties_of_three_classes_are_errors(tacit, csv, tmp_path):
     np.savez(tmp_path / "zero.npz", W=np.zeros((2, 2)), a=np.zeros(2))
     words = ("train", csv("1,0,a\n0,1,b\n-1,-1,c\n"), "--width", 2, "--epochs", 1, "--json")
-    found = as_json(tacit(*words, "--init", f"file:{tmp_path / 'zero.npz'}")[1])
-    assert found["train_error"] == 1
+    result = as_json(tacit(*words, "--init", f"file:{tmp_path / 'zero.npz'}")[1])
+    assert result["train_error"] == 1
 
 
 def test_names_with_dollars_can_be_drawn(tacit, csv, tmp_path):

@@ -23,13 +23,13 @@ def tacit(capsys):
 
 def test_optimum_keeps_its_contract(tacit) -> None:
     code, out, err = tacit("optimum", "wang2022_f1", "--json")
-    found = json.loads(out)
-    assert code == 0 and err == "" and found["status"] == "certified"
-    assert found["objective"] == pytest.approx(1.2824322, abs=1e-7)
-    assert found["lower"] <= found["objective"] == found["upper"]
-    assert found["margin"] == pytest.approx(1 / (2 * found["objective"]))
-    assert len(found["dual"]) == 2 and found["patterns"] == 4 and found["seconds"] >= 0
-    for neuron in found["neurons"]:
+    result = json.loads(out)
+    assert code == 0 and err == "" and result["status"] == "certified"
+    assert result["objective"] == pytest.approx(1.2824322, abs=1e-7)
+    assert result["lower"] <= result["objective"] == result["upper"]
+    assert result["margin"] == pytest.approx(1 / (2 * result["objective"]))
+    assert len(result["dual"]) == 2 and result["patterns"] == 4 and result["seconds"] >= 0
+    for neuron in result["neurons"]:
         assert abs(neuron["a"]) == pytest.approx(np.linalg.norm(neuron["w"]))
     assert "certified" in tacit("optimum", "wang2022_f1")[1]
 
@@ -37,12 +37,12 @@ def test_optimum_keeps_its_contract(tacit) -> None:
 def test_scaled_data_has_the_same_directions(tacit, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(8, 2)), np.where(np.arange(8) % 3 == 0, 1, -1)
-    found = {}
+    seen = {}
     for factor in (1.0, 1e-8, 1e8):
         np.savez(tmp_path / "data.npz", X=X * factor, y=y)
-        found[factor] = json.loads(tacit("optimum", str(tmp_path / "data.npz"), "--json")[1])
-        assert found[factor]["status"] == "certified"
-        assert found[factor]["objective"] * factor == pytest.approx(found[1.0]["objective"])
+        seen[factor] = json.loads(tacit("optimum", str(tmp_path / "data.npz"), "--json")[1])
+        assert seen[factor]["status"] == "certified"
+        assert seen[factor]["objective"] * factor == pytest.approx(seen[1.0]["objective"])
 
 
 @pytest.mark.parametrize("rows", ["1,0,1\n1,0,-1\n", "0,0,1\n1,1,-1\n", "1,2,1\n3,6,-1\n-1,1,1\n"])
@@ -52,9 +52,9 @@ def test_what_no_network_fits(rows: str, tacit, tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     data = str(tmp_path / "data.csv")
     code, out, _ = tacit("optimum", data, "--json", "--proof", str(proof))
-    found = json.loads(out)
-    assert code == 1 and found["status"] == "infeasible"
-    assert found["objective"] is None and found["margin"] is None
+    result = json.loads(out)
+    assert code == 1 and result["status"] == "infeasible"
+    assert result["objective"] is None and result["margin"] is None
     code, out, _ = tacit("verify", str(proof), "--data", data, "--json")
     assert code == 0 and json.loads(out)["infeasible"] is True
     assert "no network" in tacit("verify", str(proof))[1]
@@ -66,10 +66,10 @@ def test_a_proof_is_written_checked_and_guarded(tacit, tmp_path: Path) -> None:
     proof = str(tmp_path / "proof")
     assert tacit("optimum", "xor", "--proof", proof)[0] == 0
     code, out, _ = tacit("verify", proof, "--data", "xor", "--json")
-    found = json.loads(out)
-    assert code == 0 and found["verified"] is True
-    assert found["lower"] <= 2 * np.sqrt(2) <= found["upper"]
-    assert found["upper"] - found["lower"] < 1e-12
+    result = json.loads(out)
+    assert code == 0 and result["verified"] is True
+    assert result["lower"] <= 2 * np.sqrt(2) <= result["upper"]
+    assert result["upper"] - result["lower"] < 1e-12
     assert "verified in exact arithmetic" in tacit("verify", proof)[1]
     code, out, _ = tacit("verify", proof, "--data", "wang2022_f1", "--json")
     assert code == 1 and "other points" in json.loads(out)["reason"]
@@ -113,11 +113,11 @@ def test_certify_weights_made_elsewhere(tacit, tmp_path: Path) -> None:
     weights = tmp_path / "weights.npz"
     np.savez(weights, W=np.array([[3.0, 0.0], [-3.0, 0.0]]), a=np.array([3.0, -3.0]))
     code, out, _ = tacit("certify", str(weights), "--data", "lyu2021_left", "--json")
-    found = json.loads(out)
-    assert code == 0 and found["optimality"] == "certified"
-    assert found["margin"] == pytest.approx(0.25) and found["gap"] < 1e-9
-    assert set(found["kkt"]) >= {"stationarity", "feasibility", "complementarity"}
-    assert found["lower"] <= found["upper"]
+    result = json.loads(out)
+    assert code == 0 and result["optimality"] == "certified"
+    assert result["margin"] == pytest.approx(0.25) and result["gap"] < 1e-9
+    assert set(result["kkt"]) >= {"stationarity", "feasibility", "complementarity"}
+    assert result["lower"] <= result["upper"]
     np.savez(weights, W=np.array([[3.0, 1.0], [-3.0, 0.0]]), a=np.array([3.0, -3.0]))
     code, out, _ = tacit("certify", str(weights), "--data", "lyu2021_left")
     assert code == 1 and "Not a KKT point" in out
@@ -149,9 +149,9 @@ def test_weights_rounded_to_float32_are_the_same_point(tacit, tmp_path: Path) ->
     X = rng.normal(size=(12, 2))
     np.savez(tmp_path / "data.npz", X=X, y=np.where(np.arange(12) % 3 == 0, 1, -1))
     data = str(tmp_path / "data.npz")
-    found = json.loads(tacit("optimum", data, "--json")[1])
-    W = np.array([neuron["w"] for neuron in found["neurons"]], dtype=np.float32)
-    a = np.array([neuron["a"] for neuron in found["neurons"]], dtype=np.float32)
+    result = json.loads(tacit("optimum", data, "--json")[1])
+    W = np.array([neuron["w"] for neuron in result["neurons"]], dtype=np.float32)
+    a = np.array([neuron["a"] for neuron in result["neurons"]], dtype=np.float32)
     np.savez(tmp_path / "weights.npz", W=W, a=a)
     words = ("certify", str(tmp_path / "weights.npz"), "--data", data, "--json")
     code, out, _ = tacit(*words, "--tolerance", "1e-5")
@@ -185,10 +185,10 @@ def test_certify_a_run(tacit, tmp_path: Path) -> None:
     common = ("--width", "10", "--epochs", "200", "--runs", "2", "--out", run)
     assert tacit("train", "lyu2021_left", *common)[0] == 0
     code, out, _ = tacit("certify", run, "--json")
-    found = json.loads(out)
-    assert code == 1 and len(found["networks"]) == 2  # 200 steps are far from any limit
-    worst = max(one["kkt"]["stationarity"] for one in found["networks"])
-    assert found["kkt"]["stationarity"] == worst and found["optimality"] == "suboptimal"
+    result = json.loads(out)
+    assert code == 1 and len(result["networks"]) == 2  # 200 steps are far from any limit
+    worst = max(one["kkt"]["stationarity"] for one in result["networks"])
+    assert result["kkt"]["stationarity"] == worst and result["optimality"] == "suboptimal"
     assert "seed 1" in tacit("certify", run)[1]
     code, _, err = tacit("certify", run, "--data", "xor")
     assert code == 2 and "its own data" in err
@@ -200,8 +200,8 @@ def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path) -> None:
     data, proof = str(tmp_path / "data.npz"), str(tmp_path / "proof")
     np.savez(data, X=rng.normal(size=(30, 25)), y=rng.choice([-1, 1], 30))
     words = ("optimum", data, "--activation", "leaky:0.5", "--proof", proof, "--force")
-    found = json.loads(tacit(*words, "--json")[1])
-    assert found["status"] == "bounded" and found["patterns"] is None
-    assert found["proof"]["verified"] and found["proof"]["lower"] < 0.99 * found["lower"]
-    assert json.loads(tacit("verify", proof, "--json")[1])["lower"] == found["proof"]["lower"]
+    result = json.loads(tacit(*words, "--json")[1])
+    assert result["status"] == "bounded" and result["patterns"] is None
+    assert result["proof"]["verified"] and result["proof"]["lower"] < 0.99 * result["lower"]
+    assert json.loads(tacit("verify", proof, "--json")[1])["lower"] == result["proof"]["lower"]
     assert "the file proves less" in tacit(*words)[1]

@@ -33,9 +33,9 @@ def as_json(capsys, *words):
 
 def test_predict_asks_every_theorem_and_does_not_train(capsys, monkeypatch):
     monkeypatch.setattr("tacit.flow.follow.Flow.run", None)
-    found = as_json(capsys, "predict", "orthogonal:n=12,d=3,seed=1", "--width", 8)
-    assert [one["id"] for one in found["theorems"]] == list(theorems())
-    for one in found["theorems"]:
+    result = as_json(capsys, "predict", "orthogonal:n=12,d=3,seed=1", "--width", 8)
+    assert [one["id"] for one in result["theorems"]] == list(theorems())
+    for one in result["theorems"]:
         assert one["applies"] in (True, False, None)
         assert one["hypotheses"] and all(check["place"] for check in one["hypotheses"])
         assert (one["prediction"] is None) == (one["applies"] is False)
@@ -59,30 +59,30 @@ def test_another_network_other_theorems(capsys):
 def test_a_convolutional_net_on_xord(capsys):
     words = "predict xord_decoy --model conv_max_pool --loss hinge:8 --rule gd --lr 1e-5"
     words += " --width 240 --init gaussian:1e-9 --only brutzkus2019:thm6.3"
-    (found,) = as_json(capsys, *words.split())["theorems"]
-    assert found["applies"] is True and found["prediction"]["words"]
+    (result,) = as_json(capsys, *words.split())["theorems"]
+    assert result["applies"] is True and result["prediction"]["words"]
 
 
 def test_of_three_classes_each_is_asked_against_the_rest(capsys):
     Path("three.csv").write_text("1,0,a\n0.9,0.1,a\n-1,1,b\n-1,1.2,b\n-1,-1,c\n-1,-1.1,c\n")
-    found = as_json(capsys, "predict", "three.csv", "--width", 6)
-    assert [part["class"] for part in found["networks"]] == ["a", "b", "c"]
-    assert all(len(part["theorems"]) == len(theorems()) for part in found["networks"])
+    result = as_json(capsys, "predict", "three.csv", "--width", 6)
+    assert [part["class"] for part in result["networks"]] == ["a", "b", "c"]
+    assert all(len(part["theorems"]) == len(theorems()) for part in result["networks"])
     few = ("--width", 12, "--only", "lyu2021:thm3.1")
     explained = as_json(capsys, "explain", "three.csv", *few)
     assert [part["class"] for part in explained["networks"]] == ["a", "b", "c"]
 
 
 def test_explain_is_the_union_of_the_others(capsys):
-    found = as_json(capsys, "explain", "orthogonal:n=12,d=2,seed=1", "--width", 20, "--out", "it")
+    result = as_json(capsys, "explain", "orthogonal:n=12,d=2,seed=1", "--width", 20, "--out", "it")
     for key in ("linearly_separable", "max_margin", "properties", "outcome", "groups", "kkt"):
-        assert key in found
-    assert found["outcome"] == "converged" and found["optimality"] == "certified"
-    verdicts = {one["id"]: one["verdict"] for one in found["theorems"]}
+        assert key in result
+    assert result["outcome"] == "converged" and result["optimality"] == "certified"
+    verdicts = {one["id"]: one["verdict"] for one in result["theorems"]}
     assert verdicts["lyu2021:thmH.2"] == "confirmed"
     assert verdicts["brutzkus2019:thm3.3"] == "not applicable"
     assert "refuted" not in verdicts.values()
-    assert json.loads(Path("it/result.json").read_text("utf-8")) == found
+    assert json.loads(Path("it/result.json").read_text("utf-8")) == result
     assert "<html" in Path("it/report.html").read_text("utf-8")
 
 

@@ -70,44 +70,44 @@ LIMITS = {
 def test_the_limit_can_be_checked_from_its_groups_alone(kind: str, tacit) -> None:
     words = LIMITS[kind]
     code, out, err = tacit("limit", *words, *ALL, "--json")
-    found = as_json(out)
-    assert code == 0 and err == "" and set(found) == KEYS and found["outcome"] == "converged"
+    result = as_json(out)
+    assert code == 0 and err == "" and set(result) == KEYS and result["outcome"] == "converged"
     data = load(words[0])
     alpha = 0.3 if "leaky:0.3" in words else 0.0
     sign, size, weight = (
-        np.array([group[key] for group in found["groups"]]) for key in ("sign", "size", "weight")
+        np.array([group[key] for group in result["groups"]]) for key in ("sign", "size", "weight")
     )
-    U = np.array([group["direction"] for group in found["groups"]])
+    U = np.array([group["direction"] for group in result["groups"]])
     np.testing.assert_allclose(np.linalg.norm(U, axis=1), 1, atol=1e-14)
     z = (weight[:, None] * U) @ data.X.T
     q = data.y * (sign @ np.maximum(z, alpha * z))
     assert q.min() == pytest.approx(1, abs=1e-9)
-    if found["train"] == "both":
+    if result["train"] == "both":
         margin = 1 / (2 * weight.sum())
     else:
         margin = (weight**2 / (0.5**2 * size)).sum() ** -0.5
-    assert found["margin"] == pytest.approx(margin, rel=1e-9)
-    for group, row in zip(found["groups"], z, strict=True):
+    assert result["margin"] == pytest.approx(margin, rel=1e-9)
+    for group, row in zip(result["groups"], z, strict=True):
         signs = np.array([{"+": 1, "-": -1, "0": 0}[c] for c in group["pattern"]])
         assert len(signs) == data.n and (signs * row >= 0).all()
         assert np.abs(row[signs == 0]).max(initial=0) < 1e-9
-    assert 0 < size.sum() <= found["width"]
-    assert found["margin"] <= found["optimal_margin"] * (1 + 1e-9)
-    assert found["optimal_margin"] <= found["optimal_margin_upper"] * (1 + 1e-9)
-    assert found["optimality"] in ("certified", "suboptimal", "bounded") and found["gap"] < 1
-    assert max(found["kkt"].values()) < 1e-9 and set(found["kkt"]) == {
+    assert 0 < size.sum() <= result["width"]
+    assert result["margin"] <= result["optimal_margin"] * (1 + 1e-9)
+    assert result["optimal_margin"] <= result["optimal_margin_upper"] * (1 + 1e-9)
+    assert result["optimality"] in ("certified", "suboptimal", "bounded") and result["gap"] < 1
+    assert max(result["kkt"].values()) < 1e-9 and set(result["kkt"]) == {
         "stationarity", "feasibility", "complementarity",
     }  # fmt: skip
-    assert found["log10_loss"] <= -50 and found["log10_time"] > 40
-    assert found["path_to_limit"][-1][0] == pytest.approx(found["log10_loss"])
-    assert found["path_to_limit"][-1][1] < found["path_to_limit"][0][1]
+    assert result["log10_loss"] <= -50 and result["log10_time"] > 40
+    assert result["path_to_limit"][-1][0] == pytest.approx(result["log10_loss"])
+    assert result["path_to_limit"][-1][1] < result["path_to_limit"][0][1]
 
 
 def test_the_optimum_is_that_of_tacit_optimum(tacit) -> None:
     best = as_json(tacit("optimum", "xor", "--json")[1])
-    found = as_json(tacit("limit", "xor", "--width", 20, *ALL, "--json")[1])
-    assert found["optimal_margin"] == pytest.approx(best["margin"])
-    assert found["optimality"] == "certified" and found["gap"] < 1e-6
+    result = as_json(tacit("limit", "xor", "--width", 20, *ALL, "--json")[1])
+    assert result["optimal_margin"] == pytest.approx(best["margin"])
+    assert result["optimality"] == "certified" and result["gap"] < 1e-6
 
 
 def test_a_seed_gives_the_same_limit_again(tacit) -> None:
@@ -126,11 +126,11 @@ def test_the_initialisation_taken_when_nothing_is_said(tacit) -> None:
 
 def test_what_is_not_converged_claims_nothing(stuck: Path, tacit) -> None:
     code, out, _ = tacit("limit", stuck, "--width", 6, *ALL, "--json")
-    found = as_json(out)
-    assert code == 0 and found["outcome"] != "converged" and set(found) == KEYS
-    assert found["groups"] == [] and found["path_to_limit"] == []
+    result = as_json(out)
+    assert code == 0 and result["outcome"] != "converged" and set(result) == KEYS
+    assert result["groups"] == [] and result["path_to_limit"] == []
     for key in ("margin", "kkt", "optimal_margin", "optimality", "gap", "rate"):
-        assert found[key] is None
+        assert result[key] is None
 
 
 def test_a_dead_network_is_named(tacit, tmp_path: Path) -> None:
@@ -155,15 +155,15 @@ CLASSES = ("limit", "orthogonal_classes:n=9,d=3", "--width", "8", *ALL)
 def test_every_class_has_its_network(tacit, tmp_path: Path) -> None:
     run = tmp_path / "run"
     code, out, _ = tacit(*CLASSES, "--json", "--out", run)
-    found = as_json(out)
-    assert code == 0 and found["classes"] == ["0", "1", "2"] and len(found["networks"]) == 3
-    assert [one["class"] for one in found["networks"]] == found["classes"]
-    outcomes = [one["outcome"] for one in found["networks"]]
+    result = as_json(out)
+    assert code == 0 and result["classes"] == ["0", "1", "2"] and len(result["networks"]) == 3
+    assert [one["class"] for one in result["networks"]] == result["classes"]
+    outcomes = [one["outcome"] for one in result["networks"]]
     if set(outcomes) == {"converged"}:
-        assert found["gap"] == max(one["gap"] for one in found["networks"])
+        assert result["gap"] == max(one["gap"] for one in result["networks"])
     else:
-        assert found["outcome"] == next(one for one in outcomes if one != "converged")
-    assert found["name"] == "orthogonal_classes"
+        assert result["outcome"] == next(one for one in outcomes if one != "converged")
+    assert result["name"] == "orthogonal_classes"
     code, out, _ = tacit("certify", run, "--json")
     names = [one["name"] for one in as_json(out)["networks"]]
     assert names[0].startswith("0 against the rest, seed 0, the l") and len(names) == 3
@@ -181,9 +181,9 @@ def test_a_limit_is_certified_from_its_folder(tacit, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     margin = json.loads((run / "limit.json").read_text())["summary"]["margin"]
     code, out, _ = tacit("certify", run, "--json")
-    found = as_json(out)
-    assert code == 0 and found["name"] == "seed 0, the limit"
-    assert found["margin"] == pytest.approx(margin, rel=1e-12)
+    result = as_json(out)
+    assert code == 0 and result["name"] == "seed 0, the limit"
+    assert result["margin"] == pytest.approx(margin, rel=1e-12)
     assert tacit(*words)[0] == 2  # both exist
     assert tacit(*words, "--force")[0] == 0
     code, _, err = tacit("certify", run, "--data", "xor")

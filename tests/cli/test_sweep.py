@@ -91,11 +91,11 @@ def test_scripts_get_one_json_object(tacit, tmp_path):
         "pictures": [],
     }
     table = tmp_path / "sweeps" / "plan" / "table.csv"
-    found = rows(table)
-    assert [(row["width"], row["seed"]) for row in found] == [
+    lines = rows(table)
+    assert [(row["width"], row["seed"]) for row in lines] == [
         (width, seed) for width in "23" for seed in "012"
     ]
-    assert all(row["status"] == "done" and float(row["margin"]) < 1 for row in found)
+    assert all(row["status"] == "done" and float(row["margin"]) < 1 for row in lines)
     before = table.read_bytes()
     code, out, _ = tacit("plan.toml", "--json")
     assert code == 0 and json.loads(out)["cached"] == RUNS and json.loads(out)["done"] == 0
@@ -132,8 +132,8 @@ def test_seeds_can_be_moved(tacit, tmp_path):
 def test_failed_runs_are_told_and_tried_again_only_when_asked(tacit, monkeypatch, tmp_path):
     monkeypatch.setattr(Here, "broken", (0, 2))
     code, out, err = tacit("plan.toml", "--json")
-    found = json.loads(out)
-    assert code == 1 and (found["done"], found["failed"], found["cached"]) == (2, 4, 0)
+    result = json.loads(out)
+    assert code == 1 and (result["done"], result["failed"], result["cached"]) == (2, 4, 0)
     assert err.count("\n") == 3 and "seed 0 is unlucky" in err and "--retry" in err
     table = rows(tmp_path / "sweeps" / "plan" / "table.csv")
     assert [row["status"] for row in table] == ["failed", "done", "failed"] * 2
@@ -142,8 +142,8 @@ def test_failed_runs_are_told_and_tried_again_only_when_asked(tacit, monkeypatch
     code, out, err = tacit("plan.toml", "--json")
     assert code == 1 and json.loads(out)["cached"] == 2
     code, out, err = tacit("plan.toml", "--json", "--retry")
-    found = json.loads(out)
-    assert code == 0 and err == "" and (found["done"], found["cached"]) == (4, 2)
+    result = json.loads(out)
+    assert code == 0 and err == "" and (result["done"], result["cached"]) == (4, 2)
 
 
 def test_a_broken_run_folder_is_said_and_done_again(tacit, tmp_path):

@@ -94,12 +94,12 @@ def test_middle_meets_its_assumptions() -> None:
     plus, minus = np.where(data.y > 0, 1, alpha), np.where(data.y > 0, alpha, 1)
     assert np.linalg.norm(plus @ Z) > np.linalg.norm(minus @ Z)
     # A.5: the support of w⁺ is (ε, ±1, c), all positive.
-    found = max_margin(plus[:, None] * Z)
-    assert found.direction == pytest.approx(np.array([eps, 0, c]) / np.hypot(eps, c), abs=1e-6)
-    reached = plus * (Z @ found.direction)
-    assert sorted(np.flatnonzero(reached < found.upper * 1.01)) == [0, 10]
+    answer = max_margin(plus[:, None] * Z)
+    assert answer.direction == pytest.approx(np.array([eps, 0, c]) / np.hypot(eps, c), abs=1e-6)
+    reached = plus * (Z @ answer.direction)
+    assert sorted(np.flatnonzero(reached < answer.upper * 1.01)) == [0, 10]
     # Two neurons do better than one.
-    one = normalised_margin(data, found.direction[None], np.ones(1), alpha)
+    one = normalised_margin(data, answer.direction[None], np.ones(1), alpha)
     v = np.array([[0.4, 0.9165, 0], [0.4, -0.9165, 0]])
     assert normalised_margin(data, v, np.linalg.norm(v, axis=1), alpha) > 1.5 * one
 

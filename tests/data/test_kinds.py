@@ -66,6 +66,6 @@ def test_centres_of_clear_groups():
     rng = np.random.default_rng(0)
     true = 10 * np.array([[1.0, 0], [0, 1], [-1, -1]])
     points = np.repeat(true, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
-    found = cluster_centres(points, 3, seed=1)
-    far = np.linalg.norm(found[:, None] - true[None], axis=2)
+    centres = cluster_centres(points, 3, seed=1)
+    far = np.linalg.norm(centres[:, None] - true[None], axis=2)
     assert (far.min(axis=0) < 0.2).all()

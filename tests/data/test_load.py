@@ -135,21 +135,21 @@ def test_labels_are_chosen(tmp_path: Path, ending: str) -> None:
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=30))
 def test_every_label_column_has_one_outcome(labels: list[int]) -> None:
     """Binary, K classes, or a refusal that lists what was found: nothing else."""
-    found = sorted(set(labels))
+    kept = sorted(set(labels))
     with tempfile.TemporaryDirectory() as folder:
         results = []
         for ending in ("csv", "npz"):
             text = file_with(Path(folder), labels, f"a.{ending}")
-            if len(found) == 1 and found[0] not in (-1, 1):
-                refused(text, f"found: {found[0]}")
+            if len(kept) == 1 and kept[0] not in (-1, 1):
+                refused(text, f"found: {kept[0]}")
             else:
                 results.append(load(text))
         for data in results:
             names = {k: int(name.replace("−", "-")) for k, name in data.names.items()}
             assert [names[k] for k in data.y.tolist()] == labels
-            assert set(found) <= set(names.values())
-            assert data.binary == (len(found) <= 2)
-            assert data.binary or list(names.values()) == found
+            assert set(kept) <= set(names.values())
+            assert data.binary == (len(kept) <= 2)
+            assert data.binary or list(names.values()) == kept
 
 
 # ------------------------------------------------------------------------- generators and test sets

@@ -24,8 +24,8 @@ def test_the_examples():
     exec(code, names)
     try:
         data = GENERATORS["rings"](n=20, d=3)
-        found = check(data, properties="unit_norms").properties["unit_norms"]
-        assert found.holds is False and abs(found.slack + 1) < 1e-12
+        properties = check(data, properties="unit_norms").properties["unit_norms"]
+        assert properties.holds is False and abs(properties.slack + 1) < 1e-12
         run = train(data, Setting(width=4), epochs=2)
         assert abs(run.measures["largest_neuron"][0, 0] - 1e-4) < 1e-15  # balanced:1e-4
     finally:

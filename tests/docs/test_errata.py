@@ -22,11 +22,11 @@ ROUNDING = 1e-9
 
 def entries():
     """(title, code, output); several computations of one entry are numbered."""
-    title, found = "", []
+    title, blocks = "", []
     for part in re.split(r"^(#+ .*)$", PAGE.read_text("utf-8"), flags=re.M):
         title = part.lstrip("# ") if part.startswith("#") else title
-        found += [(f"{title} {k}", *block) for k, block in enumerate(BLOCK.findall(part))]
-    return found
+        blocks += [(f"{title} {k}", *block) for k, block in enumerate(BLOCK.findall(part))]
+    return blocks
 
 
 def printed_by(code):
@@ -94,8 +94,8 @@ def test_every_paper_has_a_part():
 
 
 def _write():
-    def filled(found):
-        return f"```python\n{found.group(1)}```\n\n```text\n{printed_by(found.group(1))}```"
+    def filled(match):
+        return f"```python\n{match.group(1)}```\n\n```text\n{printed_by(match.group(1))}```"
 
     PAGE.write_text(BLOCK.sub(filled, PAGE.read_text("utf-8")), "utf-8")
 

@@ -51,10 +51,10 @@ def test_the_keys_are_those_of_the_commands(capsys):
     named = {key for cell in table for key in re.findall(r"`(\w+)`", cell)}
     only = ["--only", "lyu2021:thmH.2", "--json"]
     assert _run(["predict", "orthogonal:n=10,d=2", *only]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["theorems"]
-    assert set(found) == named - {"verdict", "residual", "tolerance"}
+    (result,) = json.loads(capsys.readouterr().out)["theorems"]
+    assert set(result) == named - {"verdict", "residual", "tolerance"}
     shown = re.search(r"\[\{(`name`.*?)\}\]", TEXT).group(1)
-    assert set(found["hypotheses"][0]) == set(re.findall(r"`(\w+)`", shown))
+    assert set(result["hypotheses"][0]) == set(re.findall(r"`(\w+)`", shown))
 
 
 @pytest.mark.usefixtures("undrawn")

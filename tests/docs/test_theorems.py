@@ -44,9 +44,9 @@ def _row(*cells):
 
 def section(name, text):
     """What stands between the two comments of that name."""
-    found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end of {name} -->", text, re.S)
-    assert found, f"{PAGE.name} has no section '{name}'"
-    return found
+    match = re.search(rf"<!-- {name} -->\n(.*?)<!-- end of {name} -->", text, re.S)
+    assert match, f"{PAGE.name} has no section '{name}'"
+    return match
 
 
 def test_the_table_lists_every_theorem():
@@ -108,8 +108,8 @@ def test_the_helpers_it_names_exist():
 def _write():
     text = PAGE.read_text("utf-8")
     for name, content in (("table", as_table()), ("errata", as_errata())):
-        found = section(name, text)
-        text = text[: found.start(1)] + content + "\n" + text[found.end(1) :]
+        part = section(name, text)
+        text = text[: part.start(1)] + content + "\n" + text[part.end(1) :]
     PAGE.write_text(text, "utf-8")
 
 

@@ -23,24 +23,24 @@ RELU = Setting(width=30, train="both", init="balanced:1e-4", rule="flow")
 
 def test_the_default_data_in_words() -> None:
     """What the README quotes."""
-    found = explain(load("orthogonal:n=40,d=2,seed=3"), replace(RELU, width=100))
-    data, run, best, numbers = sentences(found)
+    explanation = explain(load("orthogonal:n=40,d=2,seed=3"), replace(RELU, width=100))
+    data, run, best, numbers = sentences(explanation)
     assert "orthogonally separable: yes, closest pair 0.027 away from failing" in data
     assert "end in 2 directions" in run and best.startswith("A KKT point and the global optimum")
     assert "confirmed" in numbers and "refuted" not in numbers
-    told = {verdict.theorem.id: verdict for verdict in telling(found.worst.verdicts, 7)}
+    told = {verdict.theorem.id: verdict for verdict in telling(explanation.worst.verdicts, 7)}
     assert told["lyu2021:thmH.2"].status == "confirmed"
-    near = [verdict.theorem.id for verdict in just_fail(found.worst.verdicts)]
+    near = [verdict.theorem.id for verdict in just_fail(explanation.worst.verdicts)]
     assert "phuong2021:thm1" in near
-    assert sum(counts(found.worst.verdicts).values()) == len(found.worst.verdicts)
+    assert sum(counts(explanation.worst.verdicts).values()) == len(explanation.worst.verdicts)
 
 
 def test_a_run_without_a_limit_says_so() -> None:
     data = Dataset(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1, -1]))
-    found = explain(data, RELU)
-    said = sentences(found)
+    explanation = explain(data, RELU)
+    said = sentences(explanation)
     assert any(line.startswith("Training is stuck") for line in said)
-    about_the_limit = [v for v in found.worst.verdicts if v.theorem.needs == "limit"]
+    about_the_limit = [v for v in explanation.worst.verdicts if v.theorem.needs == "limit"]
     assert {v.status for v in about_the_limit} <= {"open", "not applicable"}
 
 
@@ -107,8 +107,10 @@ def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
     ],
 )
 def test_what_may_be_rounding_refutes_nothing(X) -> None:
-    found = explain(Dataset(np.array(X), np.array([1, -1, 1])), replace(RELU, width=20), seconds=8)
-    assert "refuted" not in counts(found.worst.verdicts)
+    explanation = explain(
+        Dataset(np.array(X), np.array([1, -1, 1])), replace(RELU, width=20), seconds=8
+    )
+    assert "refuted" not in counts(explanation.worst.verdicts)
 
 
 def test_filters_are_no_neurons() -> None:
@@ -128,12 +130,12 @@ def test_only_theorems_about_several_classes_are_asked_of_them_together(
 
 
 def test_a_run_is_the_path_and_its_limit() -> None:
-    found = limit(load("orthogonal:n=8,d=2"), RELU)
-    run = observe(found)
-    assert len(run.path) == len(found.path.moments) and run.outcome == "converged"
-    np.testing.assert_array_equal(run.end.W, found.network.W)
+    end = limit(load("orthogonal:n=8,d=2"), RELU)
+    run = observe(end)
+    assert len(run.path) == len(end.path.moments) and run.outcome == "converged"
+    np.testing.assert_array_equal(run.end.W, end.network.W)
     times = [moment.time for moment in run.path]
-    assert times == sorted(times) and len(run.events) == len(found.path.events)
+    assert times == sorted(times) and len(run.events) == len(end.path.events)
     early = up_to(run, -10.0)
     assert early.limit is None
     assert early.path[-1].log_loss >= -10 * math.log(10) > run.path[-1].log_loss

@@ -98,7 +98,7 @@ def at_loss(problem, log_L: float, W, a, losses) -> np.ndarray:
 
 def differences(problem, path: Path, W, a, losses) -> np.ndarray:
     """Of the directions, at every moment whose loss descent has reached."""
-    found = []
+    seen = []
     for moment in path.moments[1:]:
         if moment.log_L < losses[-1]:
             break
@@ -106,8 +106,8 @@ def differences(problem, path: Path, W, a, losses) -> np.ndarray:
         other = at_loss(problem, moment.log_L, W, a, losses)
         if not moment.state.both:
             mine, other = mine[: W[0].size], other[: W[0].size]
-        found.append(np.linalg.norm(mine / np.linalg.norm(mine) - other / np.linalg.norm(other)))
-    return np.array(found)
+        seen.append(np.linalg.norm(mine / np.linalg.norm(mine) - other / np.linalg.norm(other)))
+    return np.array(seen)
 
 
 def compared(seed, m, d, alpha, size, both) -> tuple[Path, np.ndarray]:

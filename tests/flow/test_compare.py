@@ -39,19 +39,19 @@ def test_slope_1_without_events(loss: str, train: str) -> None:
     setting = Setting(width=2, activation="leaky:0.5", init=init, loss=loss, train=train)
     seed = 16 if train == "both" else 17  # none of whose neurons meets a hyperplane
     unit = 1 if loss.endswith("sum") else 3  # so that all go equally far per step
-    found = compare(setting, ONE_CLASS, seed, 2 * unit * np.array(LRS), time=5.0 * unit)
-    assert found.path.events == [] and len(found.times) >= 4
-    assert found.slope == pytest.approx(1, abs=0.1)
-    assert (np.diff(found.distances) < 0).all() and found.distances[-1] < 1e-2
-    assert found.times[-1] <= 5.0 * unit < 2 * found.times[-1]
+    comparison = compare(setting, ONE_CLASS, seed, 2 * unit * np.array(LRS), time=5.0 * unit)
+    assert comparison.path.events == [] and len(comparison.times) >= 4
+    assert comparison.slope == pytest.approx(1, abs=0.1)
+    assert (np.diff(comparison.distances) < 0).all() and comparison.distances[-1] < 1e-2
+    assert comparison.times[-1] <= 5.0 * unit < 2 * comparison.times[-1]
 
 
 @pytest.mark.parametrize("activation", ["relu", "leaky:0.3"])
 def test_slope_about_1_where_neurons_slide(activation: str) -> None:
     setting = Setting(width=8, init="balanced:0.2", activation=activation)
-    found = compare(setting, xor(), lrs=LRS, time=20.0)
-    assert {"cross", "slide", "release"} <= {event.what for event in found.path.events}
-    assert found.slope == pytest.approx(1, abs=0.2) and found.distances[-1] < 1e-3
+    comparison = compare(setting, xor(), lrs=LRS, time=20.0)
+    assert {"cross", "slide", "release"} <= {event.what for event in comparison.path.events}
+    assert comparison.slope == pytest.approx(1, abs=0.2) and comparison.distances[-1] < 1e-3
 
 
 @pytest.mark.parametrize(

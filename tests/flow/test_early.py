@@ -26,19 +26,19 @@ def test_the_end_is_the_last_moment_with_small_outputs(share: float, kind: str) 
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(5, 2)), np.array([1, -1, 1, -1, 1])
     path = follow(X, y, 0.2, *balanced(6, 2, 1e-6), kind=kind, log_L_end=0.5)
-    found = early(path, kind, share)
-    assert found is not None
+    phase = early(path, kind, share)
+    assert phase is not None
 
     def off(state: State) -> float:
         q = state.outputs()
         slope = np.exp(-q) if kind == "exponential" else 1 / (1 + np.exp(q))
         return float(np.abs(slope / (1 if kind == "exponential" else 0.5) - 1).max())
 
-    assert 0.8 * share < off(found.end.state) <= share
-    assert all(off(m.state) <= share for m in path.moments if m.s <= found.end.s)
-    assert all(off(m.state) > 0.9 * share for m in path.moments if m.s > found.end.s)
-    t = found.end.state.W @ X.T
-    assert (np.where(found.sectors == 0, 0, np.sign(t)) == found.sectors).all()
+    assert 0.8 * share < off(phase.end.state) <= share
+    assert all(off(m.state) <= share for m in path.moments if m.s <= phase.end.s)
+    assert all(off(m.state) > 0.9 * share for m in path.moments if m.s > phase.end.s)
+    t = phase.end.state.W @ X.T
+    assert (np.where(phase.sectors == 0, 0, np.sign(t)) == phase.sectors).all()
     assert early(follow(X, y, 0.2, *balanced(6, 2, 5.0), kind=kind, log_L_end=0.5), kind) is None
 
 
@@ -52,8 +52,8 @@ def test_one_neuron_turns_in_closed_form(size: float, both: bool) -> None:
     path = follow(
         x[None], np.array([1]), 0.0, w[None], np.array([a]), both, log_L_end=math.log(0.6)
     )
-    found = early(path, delta=delta)
-    assert found is not None and found.aligned is not None
+    phase = early(path, delta=delta)
+    assert phase is not None and phase.aligned is not None
     along, across = float(w @ x) / length, abs(float(w[0] * x[1] - w[1] * x[0])) / length
     low, high = 0.0, 60.0 if both else 1200 * size
     for _ in range(200):
@@ -62,7 +62,7 @@ def test_one_neuron_turns_in_closed_form(size: float, both: bool) -> None:
         turned = w_along >= (1 - delta) * math.hypot(w_along, across)
         low, high = (low, tau) if turned else (tau, high)
     near = 1e-2 if size == 1e-4 else 1e-3  # the outputs change |ℓ'| by their own size
-    assert math.exp(found.aligned[0]) == pytest.approx(low / (length / 2), rel=near)
+    assert math.exp(phase.aligned[0]) == pytest.approx(low / (length / 2), rel=near)
 
 
 def test_times_of_alignment_do_not_depend_on_the_scale() -> None:
@@ -70,10 +70,10 @@ def test_times_of_alignment_do_not_depend_on_the_scale() -> None:
     times = []
     for size in (1e-6, 1e-9, 1e-12):
         path = follow(data.X, data.y, 0.0, *balanced(20, 3, size), log_L_end=0.0)
-        found = early(path, delta=0.01)
-        assert found is not None and found.aligned is not None
-        times.append(np.exp(found.aligned))
-        assert (found.aligned < found.end.log_t).all()
+        phase = early(path, delta=0.01)
+        assert phase is not None and phase.aligned is not None
+        times.append(np.exp(phase.aligned))
+        assert (phase.aligned < phase.end.log_t).all()
     np.testing.assert_allclose(times[0], times[2], rtol=0.02)
     np.testing.assert_allclose(times[1], times[2], rtol=0.02)
 
@@ -85,16 +85,16 @@ def test_orthogonally_separable_neurons_align_and_reach_the_two_sectors(d: int) 
     worst = []
     for size in (1e-3, 1e-5, 1e-8):
         path = follow(data.X, data.y, 0.0, *balanced(30, d, size), log_L_end=0.0)
-        found = early(path, share=1e-3 if size < 1e-3 else 0.1, extremal=True)
-        assert found is not None and found.extremal is not None
-        live = ~found.dead_then
-        worst.append(1 - float(found.cosines[live].min()))
+        phase = early(path, share=1e-3 if size < 1e-3 else 0.1, extremal=True)
+        assert phase is not None and phase.extremal is not None
+        live = ~phase.dead_then
+        worst.append(1 - float(phase.cosines[live].min()))
     assert worst[0] > worst[1] > worst[2] and worst[2] < 1e-6
-    assert live.sum() >= 15 and found.extremal[live].all()
+    assert live.sum() >= 15 and phase.extremal[live].all()
     plus, minus = lemma_2(data.X, data.y) or ((), ())
-    a = found.end.state.a
+    a = phase.end.state.a
     for k in np.flatnonzero(live):
-        assert (found.sectors[k] == (plus if a[k] > 0 else minus)).all()
+        assert (phase.sectors[k] == (plus if a[k] > 0 else minus)).all()
 
 
 def test_dead_neurons_are_counted_at_three_times() -> None:
@@ -104,12 +104,12 @@ def test_dead_neurons_are_counted_at_three_times() -> None:
     ways = np.array([0.1, 1.0, 2.0, 3.0, -1.0])
     W = 1e-5 * np.column_stack([np.cos(ways), np.sin(ways)])
     a = 1e-5 * np.array([1.0, -1.0, -1.0, 1.0, 1.0])
-    found = early(follow(X, y, 0.0, W, a, log_L_end=-2.0))
-    assert found is not None
-    assert found.dead_at_start.tolist() == [False, False, True, True, False]
-    assert found.dead_then.tolist() == [False, True, True, True, False]
-    assert found.dead_at_end.tolist() == [False, True, True, True, False]
-    assert np.isnan(found.cosines).tolist() == found.dead_then.tolist()
+    phase = early(follow(X, y, 0.0, W, a, log_L_end=-2.0))
+    assert phase is not None
+    assert phase.dead_at_start.tolist() == [False, False, True, True, False]
+    assert phase.dead_then.tolist() == [False, True, True, True, False]
+    assert phase.dead_at_end.tolist() == [False, True, True, True, False]
+    assert np.isnan(phase.cosines).tolist() == phase.dead_then.tolist()
     leaky = early(follow(X, y, 0.1, W, a, log_L_end=0.0))
     assert leaky is not None and not leaky.dead_then.any()
 
@@ -118,15 +118,15 @@ def test_a_sliding_neuron_is_compared_with_the_pull_along_its_hyperplanes() -> N
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 3)), np.array([1, -1, 1, -1, 1, -1, 1])
     path = follow(X, y, 0.0, *balanced(40, 3, 1e-8), log_L_end=math.log(7 * math.log(2)) - 1e-3)
-    found = early(path)
-    assert found is not None
-    state = found.end.state
+    phase = early(path)
+    assert phase is not None
+    state = phase.end.state
     compared = 0
-    for k in np.flatnonzero((found.sectors == 0).any(axis=1) & ~found.dead_then):
-        on, active = X[found.sectors[k] == 0], found.sectors[k] > 0
+    for k in np.flatnonzero((phase.sectors == 0).any(axis=1) & ~phase.dead_then):
+        on, active = X[phase.sectors[k] == 0], phase.sectors[k] > 0
         g = y[active] @ X[active]
         g = g - on.T @ np.linalg.lstsq(on.T, g, rcond=None)[0]
         cosine = float(g @ state.W[k]) / (np.linalg.norm(g) * np.linalg.norm(state.W[k]))
-        assert found.cosines[k] == pytest.approx(np.sign(state.a[k]) * cosine, abs=1e-9)
+        assert phase.cosines[k] == pytest.approx(np.sign(state.a[k]) * cosine, abs=1e-9)
         compared += 1
     assert compared >= 1

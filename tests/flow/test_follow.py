@@ -38,13 +38,13 @@ def descent(X, y, alpha, W, a, step: float, times: np.ndarray) -> list[np.ndarra
         )
 
     run = jax.jit(lambda W, a, k: jax.lax.fori_loop(0, k, body, (W, a)))
-    found, done = [], 0
+    seen, done = [], 0
     for time in times:
         steps = int(round(time / step))
         W, a = run(W, a, steps - done)
         done = steps
-        found.append(np.concatenate([np.asarray(W).ravel(), np.asarray(a)]))
-    return found
+        seen.append(np.concatenate([np.asarray(W).ravel(), np.asarray(a)]))
+    return seen
 
 
 def kinds(path: Path) -> set[str]:

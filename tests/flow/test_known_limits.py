@@ -24,11 +24,11 @@ from tacit.papers.sarussi2021.perfect_agreement import par
 
 def converged(setting: Setting, data: Dataset, seed: int = 0) -> tuple[Limit, Certificate]:
     """The limit and its certificate."""
-    found = limit(data, setting, seed=seed)
-    outcome, reason, certificate = found.outcome, found.reason, found.certificate
+    end = limit(data, setting, seed=seed)
+    outcome, reason, certificate = end.outcome, end.reason, end.certificate
     assert outcome == "converged", reason
     assert certificate is not None
-    return found, certificate
+    return end, certificate
 
 
 def vectors(limit: Limit) -> np.ndarray:
@@ -69,10 +69,10 @@ def test_orthogonally_separable_data_ends_in_the_two_class_margins(call, width, 
     """phuong2021 Thm. 1: one vector per class, each the class's own max-margin vector."""
     data = load(f"orthogonal:{call}")
     setting = Setting(width=width, init="balanced:1e-4", loss=loss)
-    found, certificate = converged(setting, data, seed=3)
+    end, certificate = converged(setting, data, seed=3)
     assert certificate.optimality == "certified"
-    assert sorted(group.sign for group in found.groups) == [-1, 1]
-    for group, v in zip(found.groups, vectors(found), strict=True):
+    assert sorted(group.sign for group in end.groups) == [-1, 1]
+    for group, v in zip(end.groups, vectors(end), strict=True):
         w = class_margin(data.X, data.y, group.sign).w
         assert w is not None
         np.testing.assert_allclose(v, w, rtol=0, atol=1e-9 * np.linalg.norm(w))
@@ -96,10 +96,10 @@ def test_symmetric_data_ends_in_the_max_margin_separator(alpha, init, seed, rng)
     """
     data = load(f"symmetric:n=12,d={2 + seed},seed={seed}")
     setting = Setting(activation=f"leaky:{alpha}", width=2 + 2 * seed, init=init)
-    found, certificate = converged(setting, data, seed)
+    end, certificate = converged(setting, data, seed)
     points = rng.normal(size=(40, data.d))
-    output = unit_output(found, points, alpha)
-    embedded = embedding(found.path.moments[0].state)
+    output = unit_output(end, points, alpha)
+    embedded = embedding(end.path.moments[0].state)
     if embedded.good:
         w = max_margin(data.y[:, None] * data.X).direction
         np.testing.assert_allclose(output, (1 + alpha) / 4 * points @ w, rtol=0, atol=1e-8)
@@ -140,16 +140,16 @@ def test_hints_lead_to_a_worse_linear_classifier(call, alpha, seed, rng) -> None
     """
     data = load(f"hinted:{call}")
     setting = Setting(activation=f"leaky:{alpha}", width=2, init="balanced_gaussian:1e-6")
-    found, certificate = converged(setting, data, seed)
+    end, certificate = converged(setting, data, seed)
     points = rng.normal(size=(40, data.d))
-    if (found.path.moments[0].state.a > 0).any():
+    if (end.path.moments[0].state.a > 0).any():
         w = data.X[0] / np.linalg.norm(data.X[0])  # the first hint is H w*
         expected, margin = phi(points @ w, alpha) / 2, data.parameters["eps"] / 2
     else:
         other = scaled_margin(data.X, data.y, alpha, -1)
         expected, margin = -phi(-points @ other.w, alpha) / 2, other.lower / 2
-    np.testing.assert_allclose(unit_output(found, points, alpha), expected, rtol=0, atol=1e-8)
-    assert found.margin == pytest.approx(margin, rel=1e-9)
+    np.testing.assert_allclose(unit_output(end, points, alpha), expected, rtol=0, atol=1e-8)
+    assert end.margin == pytest.approx(margin, rel=1e-9)
     assert certificate.optimality == "suboptimal" and certificate.shortfall > 0.1
     assert certificate.margin_bounds.lower > 1.1 * margin
 
@@ -176,15 +176,15 @@ def test_groups_of_1_and_9_neurons_share_unequally(tmp_path) -> None:
     data = Dataset(at(160, 90, 20) * np.array([[1.0], [0.6], [1.0]]), [1, 1, 1])
     W = 0.01 * np.vstack([at(140), at(*np.linspace(25, 55, 9))])
     setting = Setting(train="first", width=10, init=from_file(tmp_path, W, np.ones(10)))
-    found, _ = converged(setting, data)
-    one, nine = sorted(found.groups, key=lambda group: group.size)
+    end, _ = converged(setting, data)
+    one, nine = sorted(end.groups, key=lambda group: group.size)
     assert (one.size, nine.size) == (1, 9)
     assert one.pattern.tolist() == [1, 1, -1] and nine.pattern.tolist() == [-1, 1, 1]
     V = sized_program(data, 0.0, [1, 1], [1, 9], [one.pattern, nine.pattern])
     mine = np.array([one.weight * one.direction, nine.weight * nine.direction])
     np.testing.assert_allclose(mine, V, rtol=0, atol=1e-9)
     np.testing.assert_allclose([one.weight, nine.weight], [1.0054525, 1.3732106], atol=1e-7)
-    assert found.margin == pytest.approx((one.weight**2 + nine.weight**2 / 9) ** -0.5, rel=1e-9)
+    assert end.margin == pytest.approx((one.weight**2 + nine.weight**2 / 9) ** -0.5, rel=1e-9)
     seen = np.array([[1, 1, 0], [0, 1, 1]])
     unsized = minimize(
         lambda v: np.linalg.norm(v.reshape(2, 2), axis=1).sum(),
@@ -218,18 +218,18 @@ def test_perfect_agreement_ends_in_par(call, alpha, width, v) -> None:
         init="gaussian:1e-4",
         output_weight=v,
     )
-    found, certificate = converged(setting, data, seed=1)
-    assert sorted(group.sign for group in found.groups) == [-1, 1]
+    end, certificate = converged(setting, data, seed=1)
+    assert sorted(group.sign for group in end.groups) == [-1, 1]
     best = par(data.X, data.y, alpha)
     assert best.w is not None and best.u is not None
-    for group in found.groups:
+    for group in end.groups:
         assert group.size == width // 2
         np.testing.assert_array_equal(group.pattern, group.sign * data.y)
         w = best.w if group.sign > 0 else best.u
         mine = group.weight * group.direction
         np.testing.assert_allclose(mine, w, rtol=0, atol=1e-9 * np.linalg.norm(w))
     squares = best.w @ best.w + best.u @ best.u
-    assert found.margin == pytest.approx((squares / (v**2 * width / 2)) ** -0.5, rel=1e-9)
+    assert end.margin == pytest.approx((squares / (v**2 * width / 2)) ** -0.5, rel=1e-9)
     assert certificate.optimality == "certified"
 
 
@@ -238,13 +238,13 @@ def test_agreement_that_is_not_perfect_ends_in_its_own_program(seed: int) -> Non
     """sarussi2021 App. J: neurons of one sign share a pattern, but the outlier spoils PAR."""
     data = load(f"gaussians_outlier:n=20,d=2,seed={seed}")
     setting = Setting(activation="leaky:0.2", train="first", width=12, init="gaussian:1e-4")
-    found, _ = converged(setting, data, seed)
-    groups = found.groups
+    end, _ = converged(setting, data, seed)
+    groups = end.groups
     assert sorted(group.sign for group in groups) == [-1, 1]
     assert not all((group.pattern == group.sign * data.y).all() for group in groups)
     signs, sizes = [group.sign for group in groups], [group.size for group in groups]
     V = sized_program(data, 0.2, signs, sizes, [group.pattern for group in groups])
-    np.testing.assert_allclose(vectors(found), V, rtol=0, atol=1e-9 * np.abs(V).max())
+    np.testing.assert_allclose(vectors(end), V, rtol=0, atol=1e-9 * np.abs(V).max())
 
 
 # --- every claim, checked again -------------------------------------------------------------------
@@ -333,26 +333,26 @@ def smoothed_margin(moment: Moment) -> float:
 def test_what_is_claimed_is_a_kkt_point_that_the_path_comes_near(
     number, d, n, activation, train, labels
 ) -> None:
-    found = random_limit(number, d, n, activation, train, labels)
-    if found.outcome != "converged":
-        assert found.groups == () and found.margin is None
+    end = random_limit(number, d, n, activation, train, labels)
+    if end.outcome != "converged":
+        assert end.groups == () and end.margin is None
         return
-    assert found.margin is not None
-    X, y, V = found.data.X, found.data.y, vectors(found)
-    alpha = found.setting.alpha
-    signs = np.array([group.sign for group in found.groups])
+    assert end.margin is not None
+    X, y, V = end.data.X, end.data.y, vectors(end)
+    alpha = end.setting.alpha
+    signs = np.array([group.sign for group in end.groups])
     assert (y * (signs @ phi(V @ X.T, alpha))).min() == pytest.approx(1, abs=1e-9)
-    for group in found.groups:
+    for group in end.groups:
         t = X @ group.direction / np.linalg.norm(X, axis=1)
         assert (np.abs(t[group.pattern == 0]) < 1e-8).all()
         np.testing.assert_array_equal(
             np.sign(t)[group.pattern != 0], group.pattern[group.pattern != 0]
         )
-    assert stationarity(found, alpha) < 1e-8
-    margins = [smoothed_margin(m) for m in found.path.moments if m.log_L < -20]
-    assert np.all(np.diff(margins) > -1e-7 * found.margin)
-    assert 0.95 * found.margin < margins[-1] < found.margin
-    depth, angles = -found.approach.T[0], found.approach.T[1]
+    assert stationarity(end, alpha) < 1e-8
+    margins = [smoothed_margin(m) for m in end.path.moments if m.log_L < -20]
+    assert np.all(np.diff(margins) > -1e-7 * end.margin)
+    assert 0.95 * end.margin < margins[-1] < end.margin
+    depth, angles = -end.approach.T[0], end.approach.T[1]
     late = [np.interp(depth[-1] / k, depth, angles) for k in (100, 10, 1)]
     assert late[0] > late[1] > late[2]
 
@@ -459,12 +459,12 @@ def test_descent_goes_to_the_same_limit(seed, n, m, alpha, train, tmp_path) -> N
     a = (size if train == "both" else 1.0) * np.resize([1.0, -1.0], m)
     activation = f"leaky:{alpha}" if alpha else "relu"
     setting = Setting(activation=activation, train=train, width=m, init=from_file(tmp_path, W, a))
-    found, _ = converged(setting, Dataset(X, y.astype(int)))
+    end, _ = converged(setting, Dataset(X, y.astype(int)))
     W, a, log_L, _ = map(np.asarray, descent(X, y, alpha, float(train == "both"), W, a))
     assert log_L <= LOG_L
-    nearest = min(found.path.moments, key=lambda moment: abs(moment.log_L - LOG_L))
-    path = angle(nearest.state.W, nearest.state.a, found)
-    assert angle(W, a, found) <= 2 * path + 1e-3
+    nearest = min(end.path.moments, key=lambda moment: abs(moment.log_L - LOG_L))
+    path = angle(nearest.state.W, nearest.state.a, end)
+    assert angle(W, a, end) <= 2 * path + 1e-3
     assert path < 0.2
 
 
@@ -476,12 +476,12 @@ def test_a_dead_network(tmp_path) -> None:
     data = Dataset(at(-30, 0, 30), [1, -1, 1])
     init = from_file(tmp_path, at(170, 180, 190), np.array([1.0, -1.0, 1.0]))
     for train in ("both", "first"):
-        found = limit(data, Setting(width=3, init=init, train=train))
-        outcome = found.outcome
+        end = limit(data, Setting(width=3, init=init, train=train))
+        outcome = end.outcome
         assert outcome == "dead"
-        assert found.groups == () and found.margin is None
-        assert found.log10_loss == pytest.approx(np.log10(3 * np.log(2)))
-        np.testing.assert_array_equal(found.path.last.state.W, at(170, 180, 190))
+        assert end.groups == () and end.margin is None
+        assert end.log10_loss == pytest.approx(np.log10(3 * np.log(2)))
+        np.testing.assert_array_equal(end.path.last.state.W, at(170, 180, 190))
 
 
 @pytest.mark.parametrize("activation", ["relu", "leaky:0.3"])
@@ -490,11 +490,11 @@ def test_contradictory_labels_leave_the_network_stuck(activation, train, tmp_pat
     """A point with both labels has output 0 at the minimum, where L = 2 log 2."""
     data = Dataset([[1.0, 2.0], [1.0, 2.0]], [1, -1])
     init = from_file(tmp_path, 0.1 * at(10, 60, 100, 200), 0.1 * np.array([1.0, -1, -1, 1]))
-    found = limit(data, Setting(activation=activation, train=train, width=4, init=init))
-    outcome = found.outcome
+    end = limit(data, Setting(activation=activation, train=train, width=4, init=init))
+    outcome = end.outcome
     assert outcome == "stuck"
-    assert found.groups == ()
-    assert found.log10_loss == pytest.approx(np.log10(2 * np.log(2)), abs=1e-6)
+    assert end.groups == ()
+    assert end.log10_loss == pytest.approx(np.log10(2 * np.log(2)), abs=1e-6)
 
 
 @pytest.mark.parametrize("train", ["both", "first"])
@@ -502,13 +502,13 @@ def test_one_class_that_no_neuron_sees_is_partial(train, tmp_path) -> None:
     """The other class is fitted by its own max-margin vector."""
     data = Dataset(np.vstack([at(-20, 30), at(160, 200)]), [1, 1, -1, -1])
     init = from_file(tmp_path, 0.1 * at(-10, 0, 20), 0.1 * np.ones(3))
-    found = limit(data, Setting(train=train, width=3, init=init))
-    outcome = found.outcome
+    end = limit(data, Setting(train=train, width=3, init=init))
+    outcome = end.outcome
     assert outcome == "partial"
-    assert found.groups == ()
-    assert "class -1" in found.reason
-    assert found.log10_loss == pytest.approx(np.log10(2 * np.log(2)), abs=1e-6)
-    state = found.path.last.state
+    assert end.groups == ()
+    assert "class -1" in end.reason
+    assert end.log10_loss == pytest.approx(np.log10(2 * np.log(2)), abs=1e-6)
+    state = end.path.last.state
     total = np.abs(state.a) @ state.W
     w = class_margin(data.X, data.y, 1).w
     assert w is not None

@@ -44,7 +44,7 @@ def inverse(total: float, loss) -> float:
 )
 def test_every_measure_is_its_definition(both: bool, kind: str) -> None:
     path = a_path(both, kind)
-    found = along(path, kind)
+    measured = along(path, kind)
     planes, degree = path.last.state.planes, 2 if both else 1
 
     def loss(q):
@@ -56,16 +56,18 @@ def test_every_measure_is_its_definition(both: bool, kind: str) -> None:
         q = planes.y * (np.maximum(t, planes.alpha * t) @ a)
         norm = math.sqrt((W**2).sum() + ((a**2).sum() if both else 0.0))
         total = float(loss(q).sum())
-        assert found.norm[i] == pytest.approx(norm, rel=1e-14)
-        assert found.log10_loss[i] == pytest.approx(math.log10(total), rel=1e-8, abs=1e-12)
-        assert found.margin[i] == pytest.approx(q.min() / norm**degree, rel=1e-9, abs=1e-14)
+        assert measured.norm[i] == pytest.approx(norm, rel=1e-14)
+        assert measured.log10_loss[i] == pytest.approx(math.log10(total), rel=1e-8, abs=1e-12)
+        assert measured.margin[i] == pytest.approx(q.min() / norm**degree, rel=1e-9, abs=1e-14)
         smooth = inverse(total, loss) / norm**degree
-        assert found.smoothed_margin[i] == pytest.approx(smooth, rel=1e-8, abs=1e-12)
-    assert (found.smoothed_margin <= found.margin + found.rounding).all()
-    first = found.separation
-    assert first is not None and found.smoothed_margin[first] > 0
-    assert (found.smoothed_margin[:first] <= 0).all() and (found.smoothed_margin[first:] > 0).all()
-    assert found.log10_time[0] == -math.inf and (np.diff(found.log10_time[1:]) >= 0).all()
+        assert measured.smoothed_margin[i] == pytest.approx(smooth, rel=1e-8, abs=1e-12)
+    assert (measured.smoothed_margin <= measured.margin + measured.rounding).all()
+    first = measured.separation
+    assert first is not None and measured.smoothed_margin[first] > 0
+    assert (measured.smoothed_margin[:first] <= 0).all() and (
+        measured.smoothed_margin[first:] > 0
+    ).all()
+    assert measured.log10_time[0] == -math.inf and (np.diff(measured.log10_time[1:]) >= 0).all()
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -74,8 +76,8 @@ def test_every_measure_is_its_definition(both: bool, kind: str) -> None:
 )
 def test_the_smoothed_margin_never_falls(both: bool, seed: int, alpha: float) -> None:
     path = a_path(both, "logistic", seed, alpha, end=-3000.0)
-    found = along(path)
-    assert found.separation is not None and found.falls == [] and found.deepest_fall == 0
+    measured = along(path)
+    assert measured.separation is not None and measured.falls == [] and measured.deepest_fall == 0
 
 
 def test_margins_are_right_where_losses_have_no_float() -> None:
@@ -86,21 +88,23 @@ def test_margins_are_right_where_losses_have_no_float() -> None:
     state.W, state.a = state.W * scale, state.a * scale
     q = state.outputs()
     log_L = float(-q.min() + np.log(np.exp(q.min() - q).sum()))
-    found = along(replace(path, moments=[Moment(0.0, 1e8, log_L, state)]))
+    measured = along(replace(path, moments=[Moment(0.0, 1e8, log_L, state)]))
     assert log_L == pytest.approx(-1e8, rel=1e-7)
-    assert found.smoothed_margin[0] == pytest.approx(-log_L / found.norm[0] ** 2, rel=1e-14)
-    gap = found.margin[0] - found.smoothed_margin[0]
-    assert -found.rounding[0] <= gap <= math.log(6) / found.norm[0] ** 2 + found.rounding[0]
+    assert measured.smoothed_margin[0] == pytest.approx(-log_L / measured.norm[0] ** 2, rel=1e-14)
+    gap = measured.margin[0] - measured.smoothed_margin[0]
+    assert (
+        -measured.rounding[0] <= gap <= math.log(6) / measured.norm[0] ** 2 + measured.rounding[0]
+    )
 
 
 def test_a_path_that_goes_back_is_seen() -> None:
     path = a_path(True, "logistic")
     count = len(path.moments)
     back = [*path.moments, path.moments[-5]]
-    found = along(replace(path, moments=back))
-    assert found.falls == [count]
-    smooth = found.smoothed_margin
-    assert found.deepest_fall == pytest.approx(1 - smooth[-1] / smooth[-2], rel=1e-12)
+    measured = along(replace(path, moments=back))
+    assert measured.falls == [count]
+    smooth = measured.smoothed_margin
+    assert measured.deepest_fall == pytest.approx(1 - smooth[-1] / smooth[-2], rel=1e-12)
     unseparated = along(replace(path, moments=path.moments[:3]))
     assert unseparated.separation is None and unseparated.falls == []
 
@@ -108,6 +112,6 @@ def test_a_path_that_goes_back_is_seen() -> None:
 def test_a_path_that_goes_on_past_its_goal_never_loses_margin():
     """Here an extrapolated step once let the loss rise by millions in log space."""
     setting = Setting(activation="leaky:0.5", width=20, init="he:0.001")
-    found = limit(load("lyu2021_right:alpha=0.5"), setting, seed=0, seconds=60)
-    assert found.log10_loss < -1e7
-    assert len(along(found.path).falls) == 0
+    end = limit(load("lyu2021_right:alpha=0.5"), setting, seed=0, seconds=60)
+    assert end.log10_loss < -1e7
+    assert len(along(end.path).falls) == 0

@@ -19,16 +19,16 @@ SMALL = Setting(width=8)
 
 @pytest.fixture(scope="module")
 def end() -> Limit:
-    found = limit("gaussians:n=8,d=2,test=3", SMALL, log10_loss=-40.0)
-    assert isinstance(found, Limit) and found.outcome is Outcome.CONVERGED
-    return found
+    ended = limit("gaussians:n=8,d=2,test=3", SMALL, log10_loss=-40.0)
+    assert isinstance(ended, Limit) and ended.outcome is Outcome.CONVERGED
+    return ended
 
 
 @pytest.fixture(scope="module")
 def several() -> Limits:
-    found = limit(load("orthogonal_classes:n=6,d=3"), SMALL, log10_loss=-20.0)
-    assert isinstance(found, Limits)
-    return found
+    ended = limit(load("orthogonal_classes:n=6,d=3"), SMALL, log10_loss=-20.0)
+    assert isinstance(ended, Limits)
+    return ended
 
 
 def test_the_network_is_the_limit(end: Limit) -> None:
@@ -41,17 +41,17 @@ def test_the_network_is_the_limit(end: Limit) -> None:
 
 
 def test_a_person_reads_a_few_lines(end: Limit, several: Limits) -> None:
-    for found in (end, several):
-        lines = repr(found).splitlines()
+    for one in (end, several):
+        lines = repr(one).splitlines()
         assert 2 <= len(lines) <= 5 and max(map(len, lines)) < 200
-        assert found._repr_html_().startswith("<div>")
+        assert one._repr_html_().startswith("<div>")
     assert "converged" in repr(end) and "KKT point" in repr(end)
     assert "3 classes" in repr(several)
 
 
 def test_scripts_read_json(end: Limit, several: Limits) -> None:
-    for found in (end, several):
-        assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+    for each in (end, several):
+        assert json.loads(json.dumps(each.to_dict(), allow_nan=False)) == each.to_dict()
     whole = several.to_dict()
     assert [one["class"] for one in whole["networks"]] == list(several.data.classes)
     assert whole["outcome"] == several.worst.outcome

@@ -29,16 +29,16 @@ def data() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def found(data: Dataset) -> Limit:
+def ended(data: Dataset) -> Limit:
     end = limit(data, SETTING, seed=1, log10_loss=-40.0)
     assert isinstance(end, Limit) and not end.interrupted and end.outcome is Outcome.CONVERGED
     return end
 
 
 @pytest.fixture(scope="module")
-def folder(found: Limit, tmp_path_factory) -> Path:
+def folder(ended: Limit, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("limits") / "run"
-    found.save(path)
+    ended.save(path)
     return path
 
 
@@ -62,8 +62,8 @@ def copy(folder: Path, target: Path, about=None, arrays=None) -> Path:
 # --- round trip ----------------------------------------------------------------------------------
 
 
-def test_what_is_saved_is_what_is_loaded(found, data, folder) -> None:
-    one, got = found, Limit.load(folder)
+def test_what_is_saved_is_what_is_loaded(ended, data, folder) -> None:
+    one, got = ended, Limit.load(folder)
     assert isinstance(got, Limit)
     assert (got.setting, got.seed, got.outcome) == (SETTING, 1, Outcome.CONVERGED)
     np.testing.assert_array_equal(got.data.X, data.X)
@@ -83,22 +83,22 @@ def test_what_is_saved_is_what_is_loaded(found, data, folder) -> None:
     assert repr(got) == repr(one)
 
 
-def test_the_same_limit_gives_the_same_bytes(found, folder, tmp_path) -> None:
-    found.save(tmp_path / "again")
+def test_the_same_limit_gives_the_same_bytes(ended, folder, tmp_path) -> None:
+    ended.save(tmp_path / "again")
     for name in ("limit.json", "arrays.npz"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_long_paths_are_thinned_and_keep_their_ends(found, tmp_path, monkeypatch) -> None:
-    moments = found.path.moments
+def test_long_paths_are_thinned_and_keep_their_ends(ended, tmp_path, monkeypatch) -> None:
+    moments = ended.path.moments
     for name, value in (("MOST_MOMENTS", 7), ("MOST_NUMBERS", 7 * 12), ("MOST_NUMBERS", 1)):
         monkeypatch.setattr(runs, name, value)
-        found.save(tmp_path / f"{name} {value}")
+        ended.save(tmp_path / f"{name} {value}")
         got = load(tmp_path / f"{name} {value}")
         kept = got.path.moments
         assert 2 <= len(kept) <= 7
         assert (kept[0].s, kept[-1].s) == (moments[0].s, moments[-1].s)
-        assert got.to_dict() == found.to_dict()  # what was measured is that of all moments
+        assert got.to_dict() == ended.to_dict()  # what was measured is that of all moments
         monkeypatch.undo()
 
 
@@ -115,20 +115,20 @@ def test_classes_and_names_that_are_no_text(tmp_path) -> None:
         np.testing.assert_array_equal(other.last_network.W, one.last_network.W)
 
 
-def test_without_a_limit_there_are_the_last_weights(found, tmp_path) -> None:
+def test_without_a_limit_there_are_the_last_weights(ended, tmp_path) -> None:
     none = {"groups": (), "network": None, "kkt": None, "certificate": None}
-    lost = replace(found, outcome=Outcome.STUCK, **none)
+    lost = replace(ended, outcome=Outcome.STUCK, **none)
     lost.save(tmp_path / "run")
     got = load(tmp_path / "run")
     assert got.network is None and got.outcome is Outcome.STUCK
     np.testing.assert_array_equal(got.last_network.W, lost.path.last.state.W)
 
 
-def test_nothing_is_overwritten_unless_forced(found, folder, tmp_path) -> None:
+def test_nothing_is_overwritten_unless_forced(ended, folder, tmp_path) -> None:
     target = copy(folder, tmp_path / "run")
     (target / "notes.txt").write_text("mine")
-    refused(lambda: found.save(target), "already exists")
-    replace(found, seed=5).save(target, force=True)
+    refused(lambda: ended.save(target), "already exists")
+    replace(ended, seed=5).save(target, force=True)
     assert load(target).seed == 5 and (target / "notes.txt").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 

@@ -42,14 +42,14 @@ ODD: dict[str, tuple[object, object]] = {
 }
 
 
-def assert_consistent(found: Check) -> None:
-    assert found.error >= 0
-    if found.holds is None:
-        assert found.note
-    elif found.holds:
-        assert found.slack is not None and found.slack >= -found.error
+def assert_consistent(one: Check) -> None:
+    assert one.error >= 0
+    if one.holds is None:
+        assert one.note
+    elif one.holds:
+        assert one.slack is not None and one.slack >= -one.error
     else:
-        assert found.slack is not None and found.slack <= found.error
+        assert one.slack is not None and one.slack <= one.error
 
 
 def test_names_are_stable() -> None:
@@ -63,12 +63,12 @@ def test_names_are_stable() -> None:
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data(name: str, alpha: float) -> None:
     X, y = ODD[name]
-    found = check(Dataset(np.array(X), np.array(y)), activation=Leaky(alpha))
-    assert list(found.properties) == PROPERTIES
-    for one in found.properties.values():
+    geometry = check(Dataset(np.array(X), np.array(y)), activation=Leaky(alpha))
+    assert list(geometry.properties) == PROPERTIES
+    for one in geometry.properties.values():
         assert_consistent(one)
-    assert found.remarks == [line for line in found.remarks if line.endswith(".")]
-    json.dumps(found.facts)
+    assert geometry.remarks == [line for line in geometry.remarks if line.endswith(".")]
+    json.dumps(geometry.facts)
 
 
 @settings(max_examples=50, deadline=None)
@@ -82,8 +82,8 @@ def test_odd_data(name: str, alpha: float) -> None:
 )
 def test_any_floats(X: np.ndarray, seed: int) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    for found in check(Dataset(X, y), activation="leaky:0.5").properties.values():
-        assert_consistent(found)
+    for one in check(Dataset(X, y), activation="leaky:0.5").properties.values():
+        assert_consistent(one)
 
 
 def test_scale_changes_no_answer(rng: np.random.Generator) -> None:
@@ -93,12 +93,12 @@ def test_scale_changes_no_answer(rng: np.random.Generator) -> None:
     plain = check(Dataset(X, y), activation="leaky:0.5")
     for k in (-900, -27, 27, 900):
         scaled = check(Dataset(np.ldexp(X, k), y), activation="leaky:0.5")
-        for name, found in plain.properties.items():
+        for name, one in plain.properties.items():
             margins = ("linearly_separable", "sarussi2021:assumption4")
             unit = 2.0**k if name in margins else 1.0
             other = scaled.properties[name]
-            assert other.holds == found.holds
-            assert other.slack == (found.slack if found.slack is None else found.slack * unit)
+            assert other.holds == one.holds
+            assert other.slack == (one.slack if one.slack is None else one.slack * unit)
 
 
 def test_order_of_points_and_coordinates(rng: np.random.Generator) -> None:
@@ -107,43 +107,43 @@ def test_order_of_points_and_coordinates(rng: np.random.Generator) -> None:
     order, columns = rng.permutation(15), rng.permutation(3)
     plain = check(Dataset(X, y), activation="leaky:0.5").properties
     moved = Dataset(X[order][:, columns], y[order])
-    for name, found in check(moved, activation="leaky:0.5").properties.items():
-        assert found.holds == plain[name].holds
+    for name, one in check(moved, activation="leaky:0.5").properties.items():
+        assert one.holds == plain[name].holds
         # How much the best direction misses by comes from a fit that stops at 1e-3.
         rel = 1e-3 if name == "linearly_separable" else 1e-9
-        if found.slack is not None:
-            assert found.slack == pytest.approx(plain[name].slack, rel=rel, abs=1e-12)
+        if one.slack is not None:
+            assert one.slack == pytest.approx(plain[name].slack, rel=rel, abs=1e-12)
 
 
 def test_flipped_labels(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(15, 3)), rng.choice([-1, 1], 15)
     plain, flipped = (check(Dataset(X, s * y), activation="leaky:0.5").properties for s in (1, -1))
     swapped = {"positive": "negative", "negative": "positive", "A.3": "A.8", "A.8": "A.3"}
-    for name, found in plain.items():
+    for name, one in plain.items():
         word = next((w for w in swapped if w in name), "")
         other = flipped[name.replace(word, swapped[word]) if word else name]
-        assert (other.holds, other.slack) == (found.holds, pytest.approx(found.slack))
+        assert (other.holds, other.slack) == (one.holds, pytest.approx(one.slack))
 
 
 def test_three_classes() -> None:
     data = generate("orthogonal_classes:classes=3")
-    found = check(data, activation="leaky:0.5")
-    for one in found.properties.values():
+    geometry = check(data, activation="leaky:0.5")
+    for one in geometry.properties.values():
         assert_consistent(one)
-    assert found.properties["orthogonally_separable"].holds
-    assert found.properties["linearly_separable"].holds
-    assert found.margin_bounds is not None and found.max_margin_direction is None
+    assert geometry.properties["orthogonally_separable"].holds
+    assert geometry.properties["linearly_separable"].holds
+    assert geometry.margin_bounds is not None and geometry.max_margin_direction is None
     speaks_of_two = [name for name in PROPERTIES if "2021:" in name or "support" in name]
     for name in [*speaks_of_two, "symmetric"]:
-        assert found.properties[name].holds is None
-        assert "`labels=" in found.properties[name].note
+        assert geometry.properties[name].holds is None
+        assert "`labels=" in geometry.properties[name].note
 
 
 def test_named_properties_only(rng: np.random.Generator) -> None:
     data = Dataset(rng.normal(size=(5, 2)), np.ones(5))
-    found = check(data, properties=["symmetric"])
-    assert list(found.properties) == ["symmetric"]
-    assert found.margin_bounds is None and found.max_margin_direction is None
+    geometry = check(data, properties=["symmetric"])
+    assert list(geometry.properties) == ["symmetric"]
+    assert geometry.margin_bounds is None and geometry.max_margin_direction is None
     with pytest.raises(BadInput, match="unknown property 'symetric'.*symmetric"):
         check(data, properties="symetric")
 

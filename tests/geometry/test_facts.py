@@ -24,24 +24,24 @@ from tacit.values import Check, Dataset
 )
 def test_counts(X: np.ndarray, seed: int) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    found = facts(Dataset(X, y))
+    known = facts(Dataset(X, y))
     points = [tuple(row) for row in (X + 0.0).tolist()]
     labels = {point: {int(y[i]) for i, p in enumerate(points) if p == point} for point in points}
-    assert found["n_repeated"] == len(points) - len(set(points))
-    assert found["n_contradictions"] == sum(len(of) == 2 for of in labels.values())
-    assert found["zero_rows"] == [i for i, p in enumerate(points) if not any(p)]
-    assert found["one_class"] == (len(set(y.tolist())) == 1)
-    assert found["class_sizes"] == {f"{k:+d}": v for k, v in Counter(y.tolist()).items()}
-    for group in found["contradictions"]:
+    assert known["n_repeated"] == len(points) - len(set(points))
+    assert known["n_contradictions"] == sum(len(of) == 2 for of in labels.values())
+    assert known["zero_rows"] == [i for i, p in enumerate(points) if not any(p)]
+    assert known["one_class"] == (len(set(y.tolist())) == 1)
+    assert known["class_sizes"] == {f"{k:+d}": v for k, v in Counter(y.tolist()).items()}
+    for group in known["contradictions"]:
         assert len({points[i] for i in group}) == 1 and len({y[i] for i in group}) == 2
 
 
 def test_norms_of_any_size() -> None:
     X = np.array([[3e200, 4e200], [3e-200, 4e-200], [0.0, 5e-324]])
-    found = facts(Dataset(X, [1, 1, -1]))
-    assert found["largest_norm"] == pytest.approx(5e200)
-    assert found["smallest_norm"] == 5e-324
-    assert found["n_zero_rows"] == 0
+    known = facts(Dataset(X, [1, 1, -1]))
+    assert known["largest_norm"] == pytest.approx(5e200)
+    assert known["smallest_norm"] == 5e-324
+    assert known["n_zero_rows"] == 0
     assert facts(Dataset(X[1:2], [1]))["smallest_norm"] == pytest.approx(5e-200)
 
 
@@ -50,16 +50,16 @@ def test_long_lists_are_cut_and_say_so() -> None:
     X = np.vstack([np.tile([1.0, 2.0], (2000, 1)), np.zeros((50, 2))])
     y = np.ones(2050)
     y[1990] = -1
-    found = facts(Dataset(X, y))
-    assert (found["n_zero_rows"], len(found["zero_rows"])) == (50, 20)
-    assert found["n_repeated"] == 1999 + 49
-    [group] = found["contradictions"]
+    known = facts(Dataset(X, y))
+    assert (known["n_zero_rows"], len(known["zero_rows"])) == (50, 20)
+    assert known["n_repeated"] == 1999 + 49
+    [group] = known["contradictions"]
     assert len(group) == 20 and 1990 in group and group == sorted(group)
-    assert any("and 30 more" in line for line in remarks(found))
+    assert any("and 30 more" in line for line in remarks(known))
     X = np.repeat(np.arange(1.0, 31.0)[:, None], 2, axis=0)
-    found = facts(Dataset(X, np.tile([1, -1], 30)))
-    assert (found["n_contradictions"], len(found["contradictions"])) == (30, 20)
-    assert any("and 10 more points" in line for line in remarks(found))
+    known = facts(Dataset(X, np.tile([1, -1], 30)))
+    assert (known["n_contradictions"], len(known["contradictions"])) == (30, 20)
+    assert any("and 10 more points" in line for line in remarks(known))
 
 
 def test_remarks() -> None:
@@ -78,8 +78,8 @@ def test_names_of_classes() -> None:
 def test_large_data(rng: np.random.Generator) -> None:
     X = rng.normal(size=(100_000, 5))
     X[77_777] = X[5]
-    found = facts(Dataset(X, np.sign(X[:, 0])))
-    assert found["n_repeated"] == 1 and found["n_contradictions"] == 0
+    known = facts(Dataset(X, np.sign(X[:, 0])))
+    assert known["n_repeated"] == 1 and known["n_contradictions"] == 0
 
 
 def diverse(data: Dataset) -> Check:
@@ -97,16 +97,16 @@ def test_xord_diversity(seed: int) -> None:
     count = sum(
         len(patterns(x)) == (4 if y > 0 else 2) for x, y in zip(data.X, data.y, strict=True)
     )
-    found = diverse(data)
-    assert found.holds is False
-    assert found.slack == pytest.approx((count - 40) / 40)
+    finding = diverse(data)
+    assert finding.holds is False
+    assert finding.slack == pytest.approx((count - 40) / 40)
 
 
 def test_xord_decoys() -> None:
-    found = diverse(generate("xord_decoy"))
-    assert found.holds is True and found.slack == 0
-    found = diverse(generate("xord_appD"))  # its last point is not diverse
-    assert found.holds is False and found.slack == pytest.approx(-1 / 12)
+    finding = diverse(generate("xord_decoy"))
+    assert finding.holds is True and finding.slack == 0
+    finding = diverse(generate("xord_appD"))  # its last point is not diverse
+    assert finding.holds is False and finding.slack == pytest.approx(-1 / 12)
 
 
 def test_diversity_speaks_of_xord_only() -> None:
@@ -117,5 +117,5 @@ def test_diversity_speaks_of_xord_only() -> None:
         Dataset(decoy.X, -decoy.y),
         Dataset(decoy.X, decoy.y > 0, classes=("a", "b", "c")),
     ):
-        found = diverse(other)
-        assert found.holds is None and "XORD" in found.note
+        finding = diverse(other)
+        assert finding.holds is None and "XORD" in finding.note

@@ -56,9 +56,9 @@ def labelled(elements: st.SearchStrategy[float], labels: list[int]) -> st.Search
 @given(labelled(st.integers(-2, 2), [-1, 1]))
 def test_whole_numbers(data: Dataset) -> None:
     """Ties are frequent here, and all of them are decided."""
-    found = one(data)
-    assert found.holds == orthogonally_separable(data.X, data.y)
-    assert found.slack >= 0 if found.holds else found.slack <= 0
+    finding = one(data)
+    assert finding.holds == orthogonally_separable(data.X, data.y)
+    assert finding.slack >= 0 if finding.holds else finding.slack <= 0
     assert one(data, "symmetric").holds == symmetric(data.X, data.y)
 
 
@@ -102,13 +102,13 @@ def test_slack_is_the_worst_cosine(rng: np.random.Generator) -> None:
         X, y = rng.normal(size=(25, d)), rng.choice([-1, 1], 25)
         unit = X / np.linalg.norm(X, axis=1)[:, None]
         agreement = np.outer(y, y) * (unit @ unit.T)
-        found = one(Dataset(X, y))
-        assert found.slack == pytest.approx(agreement.min(), abs=1e-14)
+        finding = one(Dataset(X, y))
+        assert finding.slack == pytest.approx(agreement.min(), abs=1e-14)
         X = np.abs(X) * y[:, None]
         unit = X / np.linalg.norm(X, axis=1)[:, None]
-        found = one(Dataset(X, y))
-        assert found.holds is True
-        assert found.slack == pytest.approx((np.outer(y, y) * (unit @ unit.T)).min(), abs=1e-14)
+        finding = one(Dataset(X, y))
+        assert finding.holds is True
+        assert finding.slack == pytest.approx((np.outer(y, y) * (unit @ unit.T)).min(), abs=1e-14)
 
 
 def test_blocks_and_samples(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,9 +136,9 @@ def test_many_right_angles(rng: np.random.Generator, monkeypatch: pytest.MonkeyP
     turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
     X = np.repeat(np.eye(2), 20, axis=0) * rng.uniform(1, 2, (40, 1)) @ turn
     data = Dataset(X, np.repeat([1, -1], 20))
-    found = one(data)
-    assert found.holds == orthogonally_separable(data.X, data.y)
-    assert "decided exactly" in found.note and abs(found.slack) <= found.error
+    finding = one(data)
+    assert finding.holds == orthogonally_separable(data.X, data.y)
+    assert "decided exactly" in finding.note and abs(finding.slack) <= finding.error
     monkeypatch.setattr(pairs, "MOST_EXACT_PAIRS", 5)
     assert one(data).holds is None
     monkeypatch.setattr(pairs, "BLOCK", 100)
@@ -158,46 +158,46 @@ def test_many_right_angles(rng: np.random.Generator, monkeypatch: pytest.MonkeyP
 )
 def test_what_the_papers_call_orthogonally_separable(call: str) -> None:
     data = generate(call)
-    found = one(data)
-    assert found.holds is True and found.slack > 0
+    finding = one(data)
+    assert finding.holds is True and finding.slack > 0
     assert orthogonally_separable(data.X, data.y)
 
 
 @pytest.mark.parametrize("call", ["xor", "linear:n=50,d=2", "symmetric:n=50,d=2"])
 def test_what_is_not_orthogonally_separable(call: str) -> None:
-    found = one(generate(call))
-    assert found.holds is False and found.slack < 0
+    finding = one(generate(call))
+    assert finding.holds is False and finding.slack < 0
 
 
 def test_symmetric_data() -> None:
     for call in ("symmetric:n=40,d=3", "lyu2021_left"):
-        found = one(generate(call), "symmetric")
-        assert found.holds is True and found.slack == 0
+        finding = one(generate(call), "symmetric")
+        assert finding.holds is True and finding.slack == 0
 
 
 def test_distance_from_symmetry(rng: np.random.Generator) -> None:
     data = generate("symmetric:n=20,d=3")
     X = data.X.copy()
     X[4] += [0, 1e-3, 0]
-    found = one(Dataset(X, data.y), "symmetric")
-    assert found.holds is False
+    finding = one(Dataset(X, data.y), "symmetric")
+    assert finding.holds is False
     largest = np.linalg.norm(X, axis=1).max()
-    assert -found.slack * largest == pytest.approx(1e-3, rel=1e-9)
-    assert "row 4 " in found.note or "row 14 " in found.note
+    assert -finding.slack * largest == pytest.approx(1e-3, rel=1e-9)
+    assert "row 4 " in finding.note or "row 14 " in finding.note
     X, y = rng.normal(size=(12, 2)), rng.choice([-1, 1], 12)
     apart = np.linalg.norm(X[:, None] + X[None], axis=2)
     apart[y[:, None] == y] = np.inf
-    found = one(Dataset(X, y), "symmetric")
+    finding = one(Dataset(X, y), "symmetric")
     largest = np.linalg.norm(X, axis=1).max()
-    assert -found.slack * largest == pytest.approx(apart.min(axis=1).max(), rel=1e-12)
+    assert -finding.slack * largest == pytest.approx(apart.min(axis=1).max(), rel=1e-12)
 
 
 def test_symmetric_one_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.array([[1.0, 2.0], [1.0, 2.0], [-1.0, -2.0]])
-    found = one(Dataset(X, [1, 1, -1]), "symmetric")
-    assert found.holds is False and found.slack == pytest.approx(-1 / 3)
-    assert "not one for one (2 positive and 1 negative" in found.note
+    finding = one(Dataset(X, [1, 1, -1]), "symmetric")
+    assert finding.holds is False and finding.slack == pytest.approx(-1 / 3)
+    assert "not one for one (2 positive and 1 negative" in finding.note
     monkeypatch.setattr(pairs, "MOST_ENTRIES", 1)
-    found = one(Dataset([[1.0], [2.0], [-4.0]], [1, 1, -1]), "symmetric")
-    assert found.holds is False and found.slack == -0.75
-    assert "2 other rows" in found.note
+    finding = one(Dataset([[1.0], [2.0], [-4.0]], [1, 1, -1]), "symmetric")
+    assert finding.holds is False and finding.slack == -0.75
+    assert "2 other rows" in finding.note

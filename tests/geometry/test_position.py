@@ -37,21 +37,21 @@ def by_determinants(X: np.ndarray) -> bool:
     )
 )
 def test_whole_numbers(X: np.ndarray) -> None:
-    found = general_position(X)
-    assert found.holds == by_determinants(X)
-    assert found.slack > 0 if found.holds else found.slack == 0
+    finding = general_position(X)
+    assert finding.holds == by_determinants(X)
+    assert finding.slack > 0 if finding.holds else finding.slack == 0
 
 
 def test_slack_is_the_smallest_singular_value(rng: np.random.Generator) -> None:
     X = rng.normal(size=(8, 3)) * 10.0 ** rng.uniform(-200, 90, (8, 1))
-    found = general_position(X)
+    finding = general_position(X)
     unit = X / np.abs(X).max(axis=1, keepdims=True)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     smallest = [
         np.linalg.svd(unit[list(rows)], compute_uv=False)[-1] for rows in combinations(range(8), 3)
     ]
-    assert found.holds is True
-    assert found.slack == pytest.approx(min(smallest), rel=1e-9)
+    assert finding.holds is True
+    assert finding.slack == pytest.approx(min(smallest), rel=1e-9)
 
 
 def test_almost_dependent_is_not_dependent(rng: np.random.Generator) -> None:
@@ -60,12 +60,12 @@ def test_almost_dependent_is_not_dependent(rng: np.random.Generator) -> None:
         a, b, c, d = np.round(1024 * rng.normal(size=(4, 3)))
         near = c + d
         near[0] = np.nextafter(near[0], np.inf)
-        found = general_position(np.array([c, d, near]))
-        assert found.holds is True and "decided exactly" in found.note
+        finding = general_position(np.array([c, d, near]))
+        assert finding.holds is True and "decided exactly" in finding.note
         for rows in ([a, b, a + b, c, d, near], [c, d, near, a, b, a + b]):
-            found = general_position(np.array(rows))
-            assert found.holds is False
-            assert "exactly" in found.note or "parallel" in found.note
+            finding = general_position(np.array(rows))
+            assert finding.holds is False
+            assert "exactly" in finding.note or "parallel" in finding.note
 
 
 def test_rounding_too_often_or_too_many_points(
@@ -77,17 +77,17 @@ def test_rounding_too_often_or_too_many_points(
     for limit in ("MOST_EXACT", "MOST_EXACT_POINTS"):
         with monkeypatch.context() as patch:
             patch.setattr(position, limit, 0)
-            found = general_position(np.array([c, d, near]))
-            assert found.holds is None and "rounding" in found.note
+            finding = general_position(np.array([c, d, near]))
+            assert finding.holds is None and "rounding" in finding.note
 
 
 def test_parallel_and_zero_rows(rng: np.random.Generator) -> None:
     X = np.round(1024 * rng.normal(size=(30, 5)))
     for factor in (1, -1, 2, -0.375, 2.0**-660):
         X[17] = factor * X[4]
-        found = general_position(X.copy())
-        assert found.holds is False
-        assert "rows 4 and 17 are parallel" in found.note
+        finding = general_position(X.copy())
+        assert finding.holds is False
+        assert "rows 4 and 17 are parallel" in finding.note
     X[17] = 0
     assert "row 17 is zero" in general_position(X.copy()).note
 
@@ -108,13 +108,15 @@ def test_special_data() -> None:
 
 def test_too_many_subsets(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     for n, d in ((100, 50), (3000, 700)):
-        found = general_position(rng.normal(size=(n, d)))  # even when asked for
-        assert found.holds is None
-        assert f"subsets of {d} points are out of reach" in found.note
+        finding = general_position(rng.normal(size=(n, d)))  # even when asked for
+        assert finding.holds is None
+        assert f"subsets of {d} points are out of reach" in finding.note
     data = Dataset(rng.normal(size=(20_000, 2)), np.ones(20_000))
-    found = predicates()["general_position"](View(data, alpha=0.5))
-    assert found.holds is None
-    assert "199,990,000 subsets" in found.note and "`properties='general_position'`" in found.note
+    finding = predicates()["general_position"](View(data, alpha=0.5))
+    assert finding.holds is None
+    assert (
+        "199,990,000 subsets" in finding.note and "`properties='general_position'`" in finding.note
+    )
     X = rng.normal(size=(20, 2))
     monkeypatch.setattr(base, "MOST_OPERATIONS", 100)
     assert check(Dataset(X, np.ones(20))).properties["general_position"].holds is None

@@ -15,13 +15,13 @@ from tacit.values import Check, Dataset
 def by_linear_program(Z: np.ndarray) -> bool:
     n, d = Z.shape
     A = np.hstack([-Z, np.ones((n, 1))])
-    found = linprog([0] * d + [-1], A, [0] * n, bounds=[(-1, 1)] * (d + 1))
-    return bool(-found.fun > 1e-9)
+    program = linprog([0] * d + [-1], A, [0] * n, bounds=[(-1, 1)] * (d + 1))
+    return bool(-program.fun > 1e-9)
 
 
 def separable(data: Dataset) -> tuple[Geometry, Check]:
-    found = check(data, properties="linearly_separable")
-    return found, found.properties["linearly_separable"]
+    geometry = check(data, properties="linearly_separable")
+    return geometry, geometry.properties["linearly_separable"]
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])
@@ -29,11 +29,11 @@ def test_two_classes(rng: np.random.Generator, d: int) -> None:
     seen = set()
     for _ in range(20):
         X, y = rng.normal(size=(2 * d, d)), rng.choice([-1, 1], 2 * d)
-        geometry, found = separable(Dataset(X, y))
-        assert found.holds == by_linear_program(y[:, None] * X)
-        assert found.holds == (found.slack > 0)
-        seen.add(found.holds)
-        if found.holds:
+        geometry, finding = separable(Dataset(X, y))
+        assert finding.holds == by_linear_program(y[:, None] * X)
+        assert finding.holds == (finding.slack > 0)
+        seen.add(finding.holds)
+        if finding.holds:
             lower, upper = geometry.margin_bounds
             reached = (y * (X @ geometry.max_margin_direction)).min()
             assert lower <= reached <= upper == pytest.approx(lower, rel=1e-9)
@@ -49,31 +49,31 @@ def test_three_classes_against_the_rest(rng: np.random.Generator) -> None:
             y = np.arange(9) % 3
             X = np.eye(3)[y] + spread * rng.normal(size=(9, 3))
             data = Dataset(X, y, classes=("a", "b", "c"))
-            geometry, found = separable(data)
+            geometry, finding = separable(data)
             each = [separable(data.one_vs_rest(k))[1] for k in range(3)]
-            assert found.holds == all(one.holds for one in each)
-            assert found.slack == min(one.slack for one in each)
-            assert (geometry.margin_bounds is not None) == found.holds
-            assert all(f"{name}: " in found.note for name in "abc")
-            seen.add(found.holds)
+            assert finding.holds == all(one.holds for one in each)
+            assert finding.slack == min(one.slack for one in each)
+            assert (geometry.margin_bounds is not None) == finding.holds
+            assert all(f"{name}: " in finding.note for name in "abc")
+            seen.add(finding.holds)
     assert seen == {True, False}
 
 
 def test_contradictions_and_zero_rows_are_proved(rng: np.random.Generator) -> None:
     X = rng.normal(size=(6, 60))
     for extra, label in ((X[0], -1), (np.zeros(60), 1)):
-        found = separable(Dataset(np.vstack([X, extra]), np.append(np.ones(6), label)))[1]
-        assert found.holds is False and "Farkas" in found.note
-        assert found.slack <= 0
+        finding = separable(Dataset(np.vstack([X, extra]), np.append(np.ones(6), label)))[1]
+        assert finding.holds is False and "Farkas" in finding.note
+        assert finding.slack <= 0
 
 
 def test_a_thin_margin_is_not_denied() -> None:
     for gamma in (1e-6, 1e-9, 1e-12):
-        found = separable(Dataset([[1, gamma], [1, -gamma]], [1, -1]))[1]
-        assert found.holds is True
-        assert found.slack <= gamma <= found.slack + found.error
-    found = separable(Dataset([[1, 1e-30], [1, -1e-30]], [1, -1]))[1]
-    assert found.holds is not False
+        finding = separable(Dataset([[1, gamma], [1, -gamma]], [1, -1]))[1]
+        assert finding.holds is True
+        assert finding.slack <= gamma <= finding.slack + finding.error
+    finding = separable(Dataset([[1, 1e-30], [1, -1e-30]], [1, -1]))[1]
+    assert finding.holds is not False
 
 
 def test_one_class() -> None:
@@ -93,18 +93,18 @@ def test_support_spans(rng: np.random.Generator, n: int, d: int) -> None:
     for _ in range(5):
         X = np.abs(rng.normal(size=(2 * n, d)))
         y = np.repeat([1, -1], n)
-        found = check(Dataset(X * y[:, None], y)).properties
+        properties = check(Dataset(X * y[:, None], y)).properties
         for word, label in (("positive", 1), ("negative", -1)):
             rank = np.linalg.matrix_rank(support_by_quadratic_program(X[y == label]))
-            one = found[f"{word}_support_spans"]
+            one = properties[f"{word}_support_spans"]
             assert one.slack == rank - d
             assert one.holds == (rank == d)
 
 
 def test_support_spans_in_simple_cases() -> None:
     def of(X: list[list[float]], y: list[int]) -> tuple[Check, Check]:
-        found = check(Dataset(X, y)).properties
-        return found["positive_support_spans"], found["negative_support_spans"]
+        properties = check(Dataset(X, y)).properties
+        return properties["positive_support_spans"], properties["negative_support_spans"]
 
     positive, negative = of([[1, 0], [0, 1], [-1, -1], [-5, -6]], [1, 1, -1, -1])
     assert positive.holds is True and positive.slack == 0
@@ -119,8 +119,8 @@ def test_support_spans_in_simple_cases() -> None:
 def test_support_of_the_data_of_phuong2021_fig1() -> None:
     """The span hypothesis of Theorem 1 fails on the paper's own data: rank 2 to 9 of 20."""
     for seed in range(3):
-        found = check(generate(f"orthogonal:n=500,d=20,seed={seed}")).properties
+        properties = check(generate(f"orthogonal:n=500,d=20,seed={seed}")).properties
         for word in ("positive", "negative"):
-            one = found[f"{word}_support_spans"]
+            one = properties[f"{word}_support_spans"]
             assert one.holds is False
             assert 2 <= one.slack + 20 <= 9

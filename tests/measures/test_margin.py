@@ -29,19 +29,19 @@ def network(rng):
 def test_loss_errors_and_margins_by_loops(look, network, rng) -> None:
     W, a, X, y = network
     other = Dataset(rng.normal(size=(7, 3)), np.where(np.arange(7) % 3, 1, -1))
-    found = measure_all(look(W, a, X, y, test=other))
+    values = measure_all(look(W, a, X, y, test=other))
     q = [y_i * output(W, a, 0.3, x) for x, y_i in zip(X, y, strict=True)]
     norm = math.sqrt(sum(v * v for v in [*W.ravel(), *a]))
     loss = sum(math.log(1 + math.exp(-q_i)) for q_i in q) / 9
     wrong = [y_i * output(W, a, 0.3, x) <= 0 for x, y_i in zip(other.X, other.y, strict=True)]
-    assert found["log_loss"] == pytest.approx(math.log(loss), rel=1e-13)
-    assert found["train_error"] == sum(q_i <= 0 for q_i in q) / 9
-    assert found["test_error"] == sum(wrong) / 7
-    assert found["q_min"] == pytest.approx(min(q), rel=1e-13)
-    assert found["norm"] == pytest.approx(norm, rel=1e-13)
-    assert found["margin"] == pytest.approx(min(q) / norm**2, rel=1e-13)
+    assert values["log_loss"] == pytest.approx(math.log(loss), rel=1e-13)
+    assert values["train_error"] == sum(q_i <= 0 for q_i in q) / 9
+    assert values["test_error"] == sum(wrong) / 7
+    assert values["q_min"] == pytest.approx(min(q), rel=1e-13)
+    assert values["norm"] == pytest.approx(norm, rel=1e-13)
+    assert values["margin"] == pytest.approx(min(q) / norm**2, rel=1e-13)
     smoothed = -math.log(math.expm1(9 * loss))  # sarussi2021 (5): ℓ⁻¹(n L)
-    assert found["smoothed_margin"] == pytest.approx(smoothed / norm**2, rel=1e-12)
+    assert values["smoothed_margin"] == pytest.approx(smoothed / norm**2, rel=1e-12)
 
 
 def test_with_a_fixed_output_layer_only_the_first_counts(look, network) -> None:
@@ -79,16 +79,16 @@ def test_where_the_loss_underflows_margins_are_right(look) -> None:
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e150])
 def test_norm_and_margin_where_squares_leave_float64(look, scale) -> None:
     s = look([[3 * scale, 0.0]], [4 * scale], [[1 / scale, 0.0]])
-    found = measure_all(s)
-    assert found["norm"] == pytest.approx(5 * scale, rel=1e-14)
-    assert found["margin"] == pytest.approx(12 / 25 / scale, rel=1e-14)
+    values = measure_all(s)
+    assert values["norm"] == pytest.approx(5 * scale, rel=1e-14)
+    assert values["margin"] == pytest.approx(12 / 25 / scale, rel=1e-14)
 
 
 def test_a_zero_network_has_no_margin_and_every_point_wrong(look) -> None:
-    found = measure_all(look(np.zeros((2, 2)), np.zeros(2), [[1.0, 2.0], [3.0, 4.0]], [1, -1]))
-    assert found["train_error"] == 1 and found["q_min"] == 0 and found["norm"] == 0
-    assert math.isnan(found["margin"]) and math.isnan(found["smoothed_margin"])
-    assert found["log_loss"] == pytest.approx(math.log(math.log(2)), rel=1e-15)
+    values = measure_all(look(np.zeros((2, 2)), np.zeros(2), [[1.0, 2.0], [3.0, 4.0]], [1, -1]))
+    assert values["train_error"] == 1 and values["q_min"] == 0 and values["norm"] == 0
+    assert math.isnan(values["margin"]) and math.isnan(values["smoothed_margin"])
+    assert values["log_loss"] == pytest.approx(math.log(math.log(2)), rel=1e-15)
 
 
 def test_an_output_that_is_no_number_counts_as_an_error(look) -> None:
@@ -107,8 +107,8 @@ def test_the_hinge_loss_has_a_margin_but_no_smoothed_one(look) -> None:
 def test_what_is_not_homogeneous_has_no_margin() -> None:
     data = Dataset(np.eye(2), [1, -1])
     weights = {"W1": np.eye(2), "W2": np.eye(2), "W3": np.ones((1, 2))}
-    found = measure_all(Snapshot(Residual(3), Logistic(), weights, data))
-    assert "q_min" in found and "margin" not in found and "smoothed_margin" not in found
+    values = measure_all(Snapshot(Residual(3), Logistic(), weights, data))
+    assert "q_min" in values and "margin" not in values and "smoothed_margin" not in values
 
 
 def test_what_is_measured_depends_on_the_setting_and_not_on_the_weights(look, rng) -> None:
@@ -118,7 +118,7 @@ def test_what_is_measured_depends_on_the_setting_and_not_on_the_weights(look, rn
         list(measure_all(look(rng.normal(size=(3, 2)), a, X, y)))
         for a in ([1, -1, 1], [1, 1, 1], [-1, -1, -1], [0, 0, 0])
     ]
-    assert all(found == names[0] for found in names)
+    assert all(one == names[0] for one in names)
     pooled = Snapshot(
         ConvMaxPool(2), Logistic(), {"W": np.ones((2, 2)), "a": np.array([1.0, -1])}, Dataset(X, y)
     )
@@ -130,6 +130,8 @@ def test_what_is_measured_depends_on_the_setting_and_not_on_the_weights(look, rn
 
 
 def test_a_dataset_of_one_point(look) -> None:
-    found = measure_all(look([[1.0, 1.0]], [1.0], [[2.0, 0.0]], [1]))
-    assert found["q_min"] == 2
-    assert all(np.isfinite(value).all() for name, value in found.items() if name[:9] != "par_ratio")
+    values = measure_all(look([[1.0, 1.0]], [1.0], [[2.0, 0.0]], [1]))
+    assert values["q_min"] == 2
+    assert all(
+        np.isfinite(value).all() for name, value in values.items() if name[:9] != "par_ratio"
+    )

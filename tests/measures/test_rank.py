@@ -20,20 +20,20 @@ def test_balance_is_the_worst_neuron(look) -> None:
 @pytest.mark.parametrize("m, d", [(1, 1), (3, 7), (30, 12)])
 def test_singular_values_are_roots_of_the_eigenvalues(look, rng, m, d) -> None:
     W = rng.normal(size=(m, d))
-    found = singular_values(look(W, np.ones(m), np.ones((1, d))))
+    values = singular_values(look(W, np.ones(m), np.ones((1, d))))
     roots = np.sqrt(np.maximum(np.linalg.eigvalsh(W @ W.T)[::-1], 0))[: min(m, d)]
-    assert found.shape == (SHOWN,)
-    np.testing.assert_allclose(found[: min(m, d)], roots[:SHOWN], rtol=1e-9)
-    assert not found[min(m, d) :].any()
+    assert values.shape == (SHOWN,)
+    np.testing.assert_allclose(values[: min(m, d)], roots[:SHOWN], rtol=1e-9)
+    assert not values[min(m, d) :].any()
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5])
 def test_effective_rank_is_between_one_and_the_rank(look, rng, rank) -> None:
     W = rng.normal(size=(8, rank)) @ rng.normal(size=(rank, 6))
-    found = effective_rank(look(W, np.ones(8), np.ones((1, 6))))
-    assert 1 <= found * (1 + 1e-14) and found <= rank * (1 + 1e-14)
+    effective = effective_rank(look(W, np.ones(8), np.ones((1, 6))))
+    assert 1 <= effective * (1 + 1e-14) and effective <= rank * (1 + 1e-14)
     spread = singular_values(look(W, np.ones(8), np.ones((1, 6)))) ** 2
-    assert found == pytest.approx(spread.sum() / spread[0], rel=1e-12)
+    assert effective == pytest.approx(spread.sum() / spread[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e200])
@@ -52,8 +52,8 @@ def test_the_first_layer_of_other_networks(rng) -> None:
     data = Dataset(rng.normal(size=(3, 4)), [1, -1, 1])
     W1 = rng.normal(size=(2, 4))
     deep = {"W1": W1, "W2": np.eye(2), "W3": np.ones((1, 2))}
-    found = singular_values(Snapshot(Residual(3), Logistic(), deep, data))
-    np.testing.assert_allclose(found[:2], np.linalg.svd(W1)[1])
+    values = singular_values(Snapshot(Residual(3), Logistic(), deep, data))
+    np.testing.assert_allclose(values[:2], np.linalg.svd(W1)[1])
     pooled = {"W": rng.normal(size=(2, 2)), "a": np.array([1.0, -1.0])}
     s = Snapshot(ConvMaxPool(2), Logistic(), pooled, data)
     np.testing.assert_allclose(singular_values(s)[:2], np.linalg.svd(pooled["W"])[1])

@@ -47,13 +47,13 @@ CASES = [
 
 @pytest.mark.parametrize("text, part, law", CASES, ids=[f"{t}-{p}" for t, p, _ in CASES])
 def test_distribution(text, part, law) -> None:
-    found = draws(text, part)
+    drawn = draws(text, part)
     if text.startswith("balanced:"):
-        found = found[..., 0]  # the coordinates of one neuron depend on each other
-    assert stats.kstest(found.ravel(), law.cdf).pvalue > UNLIKELY
+        drawn = drawn[..., 0]  # the coordinates of one neuron depend on each other
+    assert stats.kstest(drawn.ravel(), law.cdf).pvalue > UNLIKELY
     low, high = law.support()
-    assert low <= found.min() and found.max() <= high
-    firsts = found.reshape(len(SEEDS), -1)[:, 0]
+    assert low <= drawn.min() and drawn.max() <= high
+    firsts = drawn.reshape(len(SEEDS), -1)[:, 0]
     assert len(set(firsts)) == len(SEEDS)  # every seed draws anew
 
 
@@ -169,10 +169,10 @@ def test_weights_from_a_file(tmp_path, rng) -> None:
     path = tmp_path / "weights.npz"
     np.savez(path, W=W, a=a)
     for train_ in ("both", "first"):
-        found = initial_weights(TwoLayer(train=train_), D, 5, f"file:{path}", seed=0)
-        np.testing.assert_array_equal(found["W"], W)
-        np.testing.assert_array_equal(found["a"], a)
-        assert found["a"].dtype == np.float64
+        weights = initial_weights(TwoLayer(train=train_), D, 5, f"file:{path}", seed=0)
+        np.testing.assert_array_equal(weights["W"], W)
+        np.testing.assert_array_equal(weights["a"], a)
+        assert weights["a"].dtype == np.float64
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def small(most_rows: int, most_columns: int) -> st.SearchStrategy[np.ndarray]:
     return shapes.flatmap(lambda s: arrays(np.float64, s, elements=st.integers(-2, 2)))
 
 
-def as_list(found: np.ndarray) -> Signs:
-    assert found.dtype == np.int8
-    return [tuple(row) for row in found.tolist()]
+def as_list(signs: np.ndarray) -> Signs:
+    assert signs.dtype == np.int8
+    return [tuple(row) for row in signs.tolist()]
 
 
 def judged_cells(X: np.ndarray, judge: Judge) -> Signs:
@@ -56,8 +56,8 @@ def _has_point(X: np.ndarray, signs: tuple[int, ...]) -> bool:
     strict[:, d] = 1  # s_i x_i·w ≥ t, and t as large as can be
     equal = {"A_eq": A[s == 0], "b_eq": np.zeros((s == 0).sum())} if (s == 0).any() else {}
     cost = -np.eye(d + 1)[d]
-    found = linprog(cost, A_ub=strict, b_ub=np.zeros(len(strict)), bounds=(-1, 1), **equal)
-    return found.status == 0 and -found.fun > 1e-7
+    program = linprog(cost, A_ub=strict, b_ub=np.zeros(len(strict)), bounds=(-1, 1), **equal)
+    return program.status == 0 and -program.fun > 1e-7
 
 
 def faces_in_space(X: np.ndarray) -> Signs:
@@ -68,15 +68,15 @@ def faces_in_space(X: np.ndarray) -> Signs:
         ray = (b * f - c * e, c * d - a * f, a * e - b * d)
         if any(ray):
             rays += [ray, tuple(-value for value in ray)]
-    found = set()
+    seen = set()
     for k in range(4):
         for some in combinations(set(rays), k):
             w = [sum(values, Fraction(0)) for values in zip(*some, strict=True)] or [
                 Fraction(0)
             ] * 3
             values = [sum(x * y for x, y in zip(row, w, strict=True)) for row in rows]
-            found.add(tuple((value > 0) - (value < 0) for value in values))
-    return sorted(found)
+            seen.add(tuple((value > 0) - (value < 0) for value in values))
+    return sorted(seen)
 
 
 def spans_space(X: np.ndarray) -> bool:
@@ -96,11 +96,11 @@ def make_blocks_small(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         monkeypatch.setattr(module, name, size)
 
 
-def assert_well_formed(found: np.ndarray) -> None:
+def assert_well_formed(signs: np.ndarray) -> None:
     """In order, each once, and with every vector its negative."""
-    listed = as_list(found)
+    listed = as_list(signs)
     assert listed == sorted(set(listed))
-    assert np.array_equal(found, -found[::-1])
+    assert np.array_equal(signs, -signs[::-1])
 
 
 @given(n=st.integers(1, 40), d=st.integers(1, 12))
@@ -116,37 +116,37 @@ def test_covers_count_obeys_its_recursion(n: int, d: int) -> None:
 @settings(deadline=None)
 def test_general_position_has_covers_count(n: int, d: int, seed: int) -> None:
     X = np.random.default_rng(seed).standard_normal((n, d))
-    found = cells(X)
-    assert len(found) == cover(n, d)
-    assert_well_formed(found)
-    assert np.abs(found).min() == 1
+    signs = cells(X)
+    assert len(signs) == cover(n, d)
+    assert_well_formed(signs)
+    assert np.abs(signs).min() == 1
 
 
 @given(n=st.integers(1, 9), d=st.integers(1, 4), seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=50)
 def test_general_position_has_all_its_faces(n: int, d: int, seed: int) -> None:
     X = np.random.default_rng(seed).standard_normal((n, d))
-    found = faces(X)
+    signs = faces(X)
     r = min(n, d)
-    assert len(found) == most_faces(n, r)
-    assert_well_formed(found)
-    assert np.array_equal(found[found.all(axis=1)], cells(X))
-    zeros = (found == 0).sum(axis=1)
+    assert len(signs) == most_faces(n, r)
+    assert_well_formed(signs)
+    assert np.array_equal(signs[signs.all(axis=1)], cells(X))
+    zeros = (signs == 0).sum(axis=1)
     for k in range(r):  # faces of codimension k lie on k hyperplanes
         assert (zeros == k).sum() == math.comb(n, k) * cover(n - k, r - k)
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 4), (100, 3), (130, 2), (15, 14), (14, 20)])
 def test_larger_general_position(rng: np.random.Generator, n: int, d: int) -> None:
-    found = cells(rng.standard_normal((n, d)))
-    assert len(found) == cover(n, d)
-    assert_well_formed(found)
+    signs = cells(rng.standard_normal((n, d)))
+    assert len(signs) == cover(n, d)
+    assert_well_formed(signs)
 
 
 def test_more_faces_than_fit_one_word(rng: np.random.Generator) -> None:
-    found = faces(rng.standard_normal((40, 3)))
-    assert len(found) == most_faces(40, 3)
-    assert_well_formed(found)
+    signs = faces(rng.standard_normal((40, 3)))
+    assert len(signs) == most_faces(40, 3)
+    assert_well_formed(signs)
 
 
 @given(X=small(6, 4))
@@ -207,11 +207,11 @@ def test_in_the_plane_every_line_adds_two_cells(rng: np.random.Generator, lines:
     directions = rng.integers(1, 100, (lines, 2)) / [1.0, 101.0] + np.arange(lines)[:, None]
     which, factor = rng.integers(0, lines, 30), rng.choice([-2.0, 0.0, 0.25, 1.0, 8.0], 30)
     X = np.vstack([directions, factor[:, None] * directions[which]])
-    found = cells(X)
-    assert len(found) == 2 * lines
-    assert_well_formed(found)
-    expected = np.sign(factor) * found[:, which]
-    assert np.array_equal(found[:, lines:], expected)
+    signs = cells(X)
+    assert len(signs) == 2 * lines
+    assert_well_formed(signs)
+    expected = np.sign(factor) * signs[:, which]
+    assert np.array_equal(signs[:, lines:], expected)
     assert len(faces(X)) == (4 * lines + 1 if lines > 1 else 3)
 
 
@@ -274,18 +274,18 @@ def test_lengths_order_and_coordinates_play_no_part(
     rng: np.random.Generator, degenerate: bool
 ) -> None:
     X = rng.integers(-2, 3, (12, 3)).astype(float) if degenerate else rng.standard_normal((12, 3))
-    found = cells(X)
+    signs = cells(X)
     long = 2.0 ** rng.integers(-600, 600, (12, 1))
-    assert np.array_equal(cells(long * X), found)
-    assert np.array_equal(cells(X * 2.0 ** rng.integers(-300, 300, 3)), found)
-    assert np.array_equal(cells(X[:, [2, 0, 1]] * [1, -1, 1]), found)
+    assert np.array_equal(cells(long * X), signs)
+    assert np.array_equal(cells(X * 2.0 ** rng.integers(-300, 300, 3)), signs)
+    assert np.array_equal(cells(X[:, [2, 0, 1]] * [1, -1, 1]), signs)
     order = rng.permutation(12)
-    assert set(as_list(cells(X[order]))) == set(as_list(found[:, order]))
+    assert set(as_list(cells(X[order]))) == set(as_list(signs[:, order]))
     if degenerate:
         X = X @ np.array([[1.0, 2, 0], [0, 1, 5], [1, 0, 1]])  # regular, and nothing is rounded
-        assert np.array_equal(cells(X), found)
+        assert np.array_equal(cells(X), signs)
     else:
-        assert len(cells(X @ np.linalg.qr(rng.standard_normal((3, 3)))[0])) == len(found)
+        assert len(cells(X @ np.linalg.qr(rng.standard_normal((3, 3)))[0])) == len(signs)
 
 
 def test_entries_of_all_sizes(rng: np.random.Generator, separable_exactly: Judge) -> None:
@@ -413,8 +413,8 @@ def test_sampling_drops_directions_on_a_hyperplane() -> None:
             return np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [2.0, -1.0, 0.0]])
 
     X = np.array([[0.1, 0.2, -0.3], [1.0, 1.0, 1.0]])
-    (found,) = arrangements._sampled(X, 3, Chosen(np.random.PCG64(0)))
-    assert as_list(found) == [(1, 1)]
+    (signs,) = arrangements._sampled(X, 3, Chosen(np.random.PCG64(0)))
+    assert as_list(signs) == [(1, 1)]
 
 
 def test_bad_input_is_refused() -> None:

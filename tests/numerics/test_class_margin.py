@@ -26,43 +26,46 @@ from tacit.numerics.class_margin import class_margin
 def test_class_margin(rng: np.random.Generator, n: int, d: int) -> None:
     X, y = labelled(rng, n, d)
     for label in (1, -1):
-        found = class_margin(X, y, label)
+        solution = class_margin(X, y, label)
         points = X[y == label]
         w = cp.Variable(d)
         problem = cp.Problem(cp.Minimize(cp.norm(w)), [points @ w >= 1])
         problem.solve(solver=cp.CLARABEL)
-        assert found.status == "separable" and found.gap <= 1e-11
-        assert found.lower <= found.upper
-        assert found.upper == pytest.approx(problem.value, rel=1e-6)
-        np.testing.assert_allclose(found.w, w.value, rtol=1e-4, atol=1e-4)
-        squared = found.lower**2 * (1 - 1e-15), found.upper**2 * (1 + 1e-15)
-        assert_bracketed(exactly(points), found.w, found.multipliers[y == label], squared)
+        assert solution.status == "separable" and solution.gap <= 1e-11
+        assert solution.lower <= solution.upper
+        assert solution.upper == pytest.approx(problem.value, rel=1e-6)
+        np.testing.assert_allclose(solution.w, w.value, rtol=1e-4, atol=1e-4)
+        squared = solution.lower**2 * (1 - 1e-15), solution.upper**2 * (1 + 1e-15)
+        assert_bracketed(exactly(points), solution.w, solution.multipliers[y == label], squared)
         # Stationarity, complementarity, and the support by its definition.
-        assert (found.multipliers[y != label] == 0).all()
-        combined = found.multipliers @ X
-        np.testing.assert_allclose(combined / (combined @ combined), found.w, rtol=1e-8, atol=1e-9)
+        assert (solution.multipliers[y != label] == 0).all()
+        combined = solution.multipliers @ X
+        np.testing.assert_allclose(
+            combined / (combined @ combined), solution.w, rtol=1e-8, atol=1e-9
+        )
         rows = np.flatnonzero(y == label)
-        assert found.support.tolist() == rows[points @ found.w <= 1 + 1e-7].tolist()
-        assert set(np.flatnonzero(found.multipliers > 1e-9)) <= set(found.support)
-        assert found.rank == np.linalg.matrix_rank(X[found.support])
+        assert solution.support.tolist() == rows[points @ solution.w <= 1 + 1e-7].tolist()
+        assert set(np.flatnonzero(solution.multipliers > 1e-9)) <= set(solution.support)
+        assert solution.rank == np.linalg.matrix_rank(X[solution.support])
 
 
 def test_without_points_of_the_class_w_is_zero(rng: np.random.Generator) -> None:
     X, _ = labelled(rng, 6, 3)
-    found = class_margin(X, np.ones(6), -1)
+    solution = class_margin(X, np.ones(6), -1)
     assert (
-        found.status == "separable" and found.lower == found.upper == found.gap == found.rank == 0
+        solution.status == "separable"
+        and solution.lower == solution.upper == solution.gap == solution.rank == 0
     )
-    assert not found.w.any() and len(found.support) == 0
+    assert not solution.w.any() and len(solution.support) == 0
 
 
 def test_no_w_for_the_class() -> None:
     X, y = np.array([[1.0, 2.0], [-2.0, -4.0], [1.0, 0.0]]), np.array([1, 1, -1])
-    found = class_margin(X, y, 1)
-    assert found.status == "not separable" and found.w is None
-    assert found.lower == found.upper == np.inf and found.gap == 0
-    assert len(found.support) == found.rank == 0
-    np.testing.assert_allclose(found.multipliers @ X, 0, atol=1e-15)
+    solution = class_margin(X, y, 1)
+    assert solution.status == "not separable" and solution.w is None
+    assert solution.lower == solution.upper == np.inf and solution.gap == 0
+    assert len(solution.support) == solution.rank == 0
+    np.testing.assert_allclose(solution.multipliers @ X, 0, atol=1e-15)
     assert class_margin(X, y, -1).w.tolist() == pytest.approx([1, 0], abs=1e-14)
 
 

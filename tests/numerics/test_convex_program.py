@@ -81,28 +81,28 @@ def assert_proved(
     X: np.ndarray,
     y: np.ndarray,
     alpha: float,
-    found: ConvexOptimum,
+    best: ConvexOptimum,
     rng: np.random.Generator,
     signs: Sequence[int] = (1, -1),
     budget: str = "sum",
 ) -> None:
     """The two bounds, recomputed from the network and λ that are handed out with them."""
-    assert 0 < found.lower <= found.upper
-    assert (found.status == "certified") == (found.gap <= 1e-8)
-    assert (found.dual >= 0).all()
-    assert found.dual.sum() == pytest.approx(found.lower, rel=1e-12)
-    top = [largest(X, s * found.dual * y, alpha, rng, found.neurons.V) for s in signs]
+    assert 0 < best.lower <= best.upper
+    assert (best.status == "certified") == (best.gap <= 1e-8)
+    assert (best.dual >= 0).all()
+    assert best.dual.sum() == pytest.approx(best.lower, rel=1e-12)
+    top = [largest(X, s * best.dual * y, alpha, rng, best.neurons.V) for s in signs]
     assert (max(top) if budget == "sum" else math.hypot(*top)) <= 1 + 1e-11
-    if math.isinf(found.upper):
+    if math.isinf(best.upper):
         return
-    lengths = np.linalg.norm(found.neurons.V, axis=1)
-    plus, minus = (lengths[found.neurons.sign == s].sum() for s in (1, -1))
+    lengths = np.linalg.norm(best.neurons.V, axis=1)
+    plus, minus = (lengths[best.neurons.sign == s].sum() for s in (1, -1))
     total = plus + minus if budget == "sum" else math.hypot(plus, minus)
-    margin = exact_margin(X, y, alpha, found.neurons)
-    rounding = 1e-15 * found.upper * np.abs(X).max() * len(X)
+    margin = exact_margin(X, y, alpha, best.neurons)
+    rounding = 1e-15 * best.upper * np.abs(X).max() * len(X)
     assert float(margin) == pytest.approx(1, rel=1e-12 + rounding)
-    assert float(total / margin) <= found.upper * (1 + 1e-13)
-    assert set(found.neurons.sign.tolist()) <= set(signs)
+    assert float(total / margin) <= best.upper * (1 + 1e-13)
+    assert set(best.neurons.sign.tolist()) <= set(signs)
     assert len(lengths) <= len(X) + (budget == "pair")
 
 
@@ -161,12 +161,12 @@ def test_agrees_with_the_program_written_out(
 ) -> None:
     X, y = problem(kind, rng)
     for alpha in (0.0, 0.3):
-        found = convex_optimum(X, y, alpha, budget=budget)
-        assert found.status == "certified"
-        assert_proved(X, y, alpha, found, rng, budget=budget)
+        best = convex_optimum(X, y, alpha, budget=budget)
+        assert best.status == "certified"
+        assert_proved(X, y, alpha, best, rng, budget=budget)
         scale = np.abs(X).max()
         expected = best_margin(X / scale, y, alpha, budget=budget) * scale
-        assert 1 / found.upper == pytest.approx(expected, rel=1e-4, abs=1e-7 * scale)
+        assert 1 / best.upper == pytest.approx(expected, rel=1e-4, abs=1e-7 * scale)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -174,43 +174,43 @@ def test_one_sign_only(sign: int, rng: np.random.Generator) -> None:
     X, _ = problem("random", rng)
     y = np.full(len(X), sign)
     y[0] = -sign
-    found = convex_optimum(X, y, 0.3, signs=(sign,))
-    assert_proved(X, y, 0.3, found, rng, signs=(sign,))
-    assert 1 / found.upper == pytest.approx(best_margin(X, y, 0.3, (sign,)), rel=1e-5)
+    best = convex_optimum(X, y, 0.3, signs=(sign,))
+    assert_proved(X, y, 0.3, best, rng, signs=(sign,))
+    assert 1 / best.upper == pytest.approx(best_margin(X, y, 0.3, (sign,)), rel=1e-5)
     assert convex_optimum(X, y, 0.0, signs=(sign,)).status == "infeasible"
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.9, 0.999])
 def test_any_slope(alpha: float, rng: np.random.Generator) -> None:
     X, y = problem("linear", rng)
-    found = convex_optimum(X, y, alpha)
-    assert found.status == "certified"
-    assert_proved(X, y, alpha, found, rng)
-    assert 1 / found.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
+    best = convex_optimum(X, y, alpha)
+    assert best.status == "certified"
+    assert_proved(X, y, alpha, best, rng)
+    assert 1 / best.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
 
 
 def test_reference() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
-    found = convex_optimum(X, np.sign(X[:, 0] * X[:, 1]))
-    assert found.status == "certified"
-    assert found.upper == pytest.approx(32.0701209, abs=1e-7)
+    best = convex_optimum(X, np.sign(X[:, 0] * X[:, 1]))
+    assert best.status == "certified"
+    assert best.upper == pytest.approx(32.0701209, abs=1e-7)
 
 
 @pytest.mark.parametrize(("n", "d"), [(150, 2), (120, 3), (40, 4)])
 def test_more_points_than_can_be_written_out(n: int, d: int, rng: np.random.Generator) -> None:
     X = rng.standard_normal((n, d))
     y = np.sign(X[:, 0] * X[:, 1])
-    found = convex_optimum(X, y)
-    assert found.status == "certified"
-    assert_proved(X, y, 0.0, found, rng)
+    best = convex_optimum(X, y)
+    assert best.status == "certified"
+    assert_proved(X, y, 0.0, best, rng)
 
 
 def test_many_dimensions_end_with_bounds(rng: np.random.Generator) -> None:
     X = rng.standard_normal((40, 12))
     y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    found = convex_optimum(X, y)
-    assert math.isfinite(found.upper)
-    assert_proved(X, y, 0.0, found, rng)
+    best = convex_optimum(X, y)
+    assert math.isfinite(best.upper)
+    assert_proved(X, y, 0.0, best, rng)
 
 
 def test_invariant(rng: np.random.Generator) -> None:
@@ -219,25 +219,25 @@ def test_invariant(rng: np.random.Generator) -> None:
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     order = rng.permutation(len(X))
     for other, labels in ((X @ turn, y), (X[order], y[order]), (X, -y), (-X, y)):
-        found = convex_optimum(other, labels, 0.3)
-        assert found.status == "certified"
-        assert found.upper == pytest.approx(value, rel=2e-8)
+        best = convex_optimum(other, labels, 0.3)
+        assert best.status == "certified"
+        assert best.upper == pytest.approx(value, rel=2e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8, 1e100])
 def test_the_unit_of_the_data_plays_no_part(scale: float, rng: np.random.Generator) -> None:
     X, y = problem("xor", rng)
-    found, scaled = convex_optimum(X, y), convex_optimum(X * scale, y)
+    best, scaled = convex_optimum(X, y), convex_optimum(X * scale, y)
     assert scaled.status == "certified"
-    assert scaled.upper * scale == pytest.approx(found.upper, rel=2e-8)
+    assert scaled.upper * scale == pytest.approx(best.upper, rel=2e-8)
     assert exact_margin(X * scale, y, 0.0, scaled.neurons) == pytest.approx(1, rel=1e-8)
 
 
 def test_rows_that_floats_cannot_hold_together() -> None:
-    found = convex_optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
-    assert found.status == "bounded"
-    assert found.lower <= 1.01e200
-    assert math.isinf(found.upper)
+    best = convex_optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
+    assert best.status == "bounded"
+    assert best.lower <= 1.01e200
+    assert math.isinf(best.upper)
 
 
 def test_nearly_impossible(rng: np.random.Generator) -> None:
@@ -251,14 +251,14 @@ def test_nearly_impossible(rng: np.random.Generator) -> None:
 def test_infeasible(rng: np.random.Generator) -> None:
     X, y = problem("random", rng)
     X[1], y[1] = 4 * X[0], -y[0]
-    found = convex_optimum(X, y)
-    assert found.status == "infeasible"
-    assert found.lower == found.upper == math.inf
-    assert found.proof is not None and set(found.proof) == {0, 1}
-    assert np.flatnonzero(found.dual).tolist() == [0, 1]
-    assert found.dual @ (y[:, None] * X) == pytest.approx(np.zeros(3), abs=1e-15)
-    assert len(found.neurons.sign) == 0
-    assert bracket(X, y, 0.0, found.neurons, found.dual).status == "infeasible"
+    best = convex_optimum(X, y)
+    assert best.status == "infeasible"
+    assert best.lower == best.upper == math.inf
+    assert best.proof is not None and set(best.proof) == {0, 1}
+    assert np.flatnonzero(best.dual).tolist() == [0, 1]
+    assert best.dual @ (y[:, None] * X) == pytest.approx(np.zeros(3), abs=1e-15)
+    assert len(best.neurons.sign) == 0
+    assert bracket(X, y, 0.0, best.neurons, best.dual).status == "infeasible"
 
 
 def nothing(*_: Any) -> None:
@@ -273,19 +273,19 @@ def nonsense(X: np.ndarray, y: np.ndarray, alpha: float, groups: Any, *_: Any) -
 
 
 def too_good(*arguments: Any) -> Restricted | None:
-    found = restricted_program(*arguments)
-    if found is None:
+    proposal = restricted_program(*arguments)
+    if proposal is None:
         return None
-    lam = np.zeros_like(found.multipliers)
+    lam = np.zeros_like(proposal.multipliers)
     lam[0] = 1.0
-    return Restricted(10 * found.value, found.V, lam, found.face_multipliers)
+    return Restricted(10 * proposal.value, proposal.V, lam, proposal.face_multipliers)
 
 
 def no_weights(*arguments: Any) -> Restricted | None:
-    found = restricted_program(*arguments)
-    if found is None:
+    proposal = restricted_program(*arguments)
+    if proposal is None:
         return None
-    return Restricted(-1.0, 0 * found.V, found.multipliers, found.face_multipliers)
+    return Restricted(-1.0, 0 * proposal.V, proposal.multipliers, proposal.face_multipliers)
 
 
 @pytest.mark.parametrize("solver", [nothing, nonsense, too_good, no_weights])
@@ -295,10 +295,10 @@ def test_the_solver_inside_is_not_believed(
     X, y = problem("xor", rng)
     value = convex_optimum(X, y).upper
     monkeypatch.setattr(search, "restricted_program", solver)
-    found = convex_optimum(X, y)
-    assert found.lower <= value * (1 + 1e-12)
-    assert found.upper >= value * (1 - 1e-8)
-    assert_proved(X, y, 0.0, found, rng)
+    best = convex_optimum(X, y)
+    assert best.lower <= value * (1 + 1e-12)
+    assert best.upper >= value * (1 - 1e-8)
+    assert_proved(X, y, 0.0, best, rng)
 
 
 def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
@@ -315,9 +315,9 @@ def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
         (best.neurons, rng.random(len(X))),
         (worse, rng.random(9)),
     ):
-        found = bracket(X, y, 0.0, net, lam)
-        assert found.lower <= best.upper and found.upper >= best.lower
-        assert_proved(X, y, 0.0, found, rng)
+        bounds = bracket(X, y, 0.0, net, lam)
+        assert bounds.lower <= best.upper and bounds.upper >= best.lower
+        assert_proved(X, y, 0.0, bounds, rng)
     wrong = bracket(X, y, 0.0, Neurons(-best.neurons.V, best.neurons.sign), best.dual)
     assert math.isinf(wrong.upper) and wrong.lower == pytest.approx(best.lower, rel=1e-6)
 
@@ -326,10 +326,10 @@ def test_bounds_only_get_better(rng: np.random.Generator) -> None:
     X = rng.standard_normal((30, 3))
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     heard: list[tuple[float, float]] = []
-    found = convex_optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
+    best = convex_optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
     for (low, high), (lower, upper) in pairwise(heard):
         assert low <= lower <= upper <= high
-    assert heard[-1] == pytest.approx((found.lower, found.upper), rel=1e-9)
+    assert heard[-1] == pytest.approx((best.lower, best.upper), rel=1e-9)
 
 
 def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
@@ -344,9 +344,9 @@ def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) ->
     y = np.sign(X[:, 0] * X[:, 1])
     best = convex_optimum(X, y)
     for factor in (0.5, 2.0):
-        found = convex_optimum(X, y, target=factor * best.upper)
-        assert found.lower <= best.upper and found.upper >= best.lower
-        side = found.lower > 0.5 * best.upper if factor < 1 else found.upper < 2.0 * best.upper
+        solved = convex_optimum(X, y, target=factor * best.upper)
+        assert solved.lower <= best.upper and solved.upper >= best.lower
+        side = solved.lower > 0.5 * best.upper if factor < 1 else solved.upper < 2.0 * best.upper
         assert side
 
 

@@ -39,11 +39,11 @@ def test_the_judge_agrees_with_a_linear_program(
         n, d = rng.integers(1, 9), rng.integers(1, 4)
         Z = rng.integers(-3, 4, (n, d)).astype(float)
         # max t with Z w ≥ t and |w_j| ≤ 1
-        found = linprog(
+        program = linprog(
             [0] * d + [-1], np.hstack([-Z, np.ones((n, 1))]), [0] * n, bounds=[(-1, 1)] * (d + 1)
         )
         seen.add(separable_exactly(Z))
-        assert separable_exactly(Z) == (-found.fun > 1e-9)
+        assert separable_exactly(Z) == (-program.fun > 1e-9)
     assert seen == {True, False}
 
 
@@ -74,10 +74,10 @@ def test_interior_proofs_are_exact(
     """The argument of `_certain` alone, against rational arithmetic."""
     for _ in range(5):
         Z, lam = random_hull(rng, n, d)
-        found = farkas._interior(Z, lam * rng.uniform(0.99, 1.01, n))
-        assert found is not None
-        assert not separable_exactly(Z[found > 0])
-        assert np.abs(found @ Z).max() <= 1e-13 * np.abs(Z).max()
+        weights = farkas._interior(Z, lam * rng.uniform(0.99, 1.01, n))
+        assert weights is not None
+        assert not separable_exactly(Z[weights > 0])
+        assert np.abs(weights @ Z).max() <= 1e-13 * np.abs(Z).max()
 
 
 @pytest.mark.parametrize("exponent", [3, 8, 12, 15, 16, 17, 30, 150, 300])

@@ -35,34 +35,34 @@ def by_brute_force(X: np.ndarray, y: np.ndarray, alpha: float, units: int, v: fl
             sign = np.repeat([1, -1], len(C))[used]
             pattern = np.vstack([C, C])[used].astype(np.int8)
             groups = Groups(sign, pattern, np.ones(pattern.shape, dtype=bool))
-            found = restricted_program(X, y, alpha, groups, sizes[used])
-            assert found is not None
-            best = max(best, found.value)
+            proposal = restricted_program(X, y, alpha, groups, sizes[used])
+            assert proposal is not None
+            best = max(best, proposal.value)
     return 1 / (best * v)
 
 
 def assert_reached(
-    X: np.ndarray, y: np.ndarray, alpha: float, found: FixedOptimum, units: int, v: float
+    X: np.ndarray, y: np.ndarray, alpha: float, best: FixedOptimum, units: int, v: float
 ) -> None:
-    t = X @ found.W.T
-    margins = y * (np.maximum(t, alpha * t) @ found.a)
+    t = X @ best.W.T
+    margins = y * (np.maximum(t, alpha * t) @ best.a)
     assert margins.min() == pytest.approx(1, rel=1e-9)
-    assert np.linalg.norm(found.W) == pytest.approx(found.upper, rel=1e-9)
-    assert np.abs(found.a) == pytest.approx(v)
-    assert max((found.a > 0).sum(), (found.a < 0).sum()) <= units
-    assert found.lower <= found.upper
-    assert (found.status == "certified") == (found.gap <= 1e-8)
+    assert np.linalg.norm(best.W) == pytest.approx(best.upper, rel=1e-9)
+    assert np.abs(best.a) == pytest.approx(v)
+    assert max((best.a > 0).sum(), (best.a < 0).sum()) <= units
+    assert best.lower <= best.upper
+    assert (best.status == "certified") == (best.gap <= 1e-8)
 
 
 @pytest.mark.parametrize("units", [1, 2])
 def test_all_sizes_of_all_groups(units: int, rng: np.random.Generator) -> None:
     X = rng.standard_normal((3, 2))
     y = np.array([1.0, 1, -1])
-    found = fixed_optimum(X, y, 0.1, units, 0.5)
+    solved = fixed_optimum(X, y, 0.1, units, 0.5)
     best = by_brute_force(X, y, 0.1, units, 0.5)
-    assert found.lower <= best * (1 + 1e-7)
-    assert found.upper >= best * (1 - 1e-7)
-    assert_reached(X, y, 0.1, found, units, 0.5)
+    assert solved.lower <= best * (1 + 1e-7)
+    assert solved.upper >= best * (1 - 1e-7)
+    assert_reached(X, y, 0.1, solved, units, 0.5)
 
 
 def test_sizes_one_and_nine() -> None:
@@ -71,10 +71,10 @@ def test_sizes_one_and_nine() -> None:
     Real sizes would be 10·(10/11, 1/11), so the bounds differ.
     """
     X, y = np.array([[1.0, 0], [-10, 0]]), np.ones(2)
-    found = fixed_optimum(X, y, 0.0, 10, 1.0)
-    assert found.lower == pytest.approx(1.1 / math.sqrt(10), rel=1e-7)
-    assert found.upper == pytest.approx(math.sqrt(1 / 9 + 0.01), rel=1e-7)
-    assert_reached(X, y, 0.0, found, 10, 1.0)
+    best = fixed_optimum(X, y, 0.0, 10, 1.0)
+    assert best.lower == pytest.approx(1.1 / math.sqrt(10), rel=1e-7)
+    assert best.upper == pytest.approx(math.sqrt(1 / 9 + 0.01), rel=1e-7)
+    assert_reached(X, y, 0.0, best, 10, 1.0)
 
 
 @pytest.mark.parametrize("scale", [1e-50, 1.0, 1e50])
@@ -82,20 +82,20 @@ def test_sizes_one_and_nine() -> None:
 def test_many_units(units: int, scale: float, rng: np.random.Generator) -> None:
     X = rng.standard_normal((20, 3))
     y = np.sign(X[:, 0] * X[:, 1])
-    found = fixed_optimum(X * scale, y, 0.0, units, 0.1)
-    if math.isfinite(found.upper):
-        assert_reached(X * scale, y, 0.0, found, units, 0.1)
+    best = fixed_optimum(X * scale, y, 0.0, units, 0.1)
+    if math.isfinite(best.upper):
+        assert_reached(X * scale, y, 0.0, best, units, 0.1)
     if units == 500:  # so many that real numbers are nearly reached
-        assert found.gap < 1e-4
-    assert found.lower == pytest.approx(found.relaxed.lower / (0.1 * math.sqrt(units)))
+        assert best.gap < 1e-4
+    assert best.lower == pytest.approx(best.relaxed.lower / (0.1 * math.sqrt(units)))
 
 
 def test_no_network(rng: np.random.Generator) -> None:
     X = rng.standard_normal((4, 2))
     X[1] = 2 * X[0]
-    found = fixed_optimum(X, np.array([1.0, -1, 1, 1]), 0.0, 3, 1.0)
-    assert found.status == "infeasible"
-    assert found.lower == found.upper == math.inf
+    best = fixed_optimum(X, np.array([1.0, -1, 1, 1]), 0.0, 3, 1.0)
+    assert best.status == "infeasible"
+    assert best.lower == best.upper == math.inf
 
 
 def test_the_solver_inside_is_not_believed(
@@ -105,6 +105,6 @@ def test_the_solver_inside_is_not_believed(
     y = np.sign(X[:, 0])
     honest = fixed_optimum(X, y, 0.0, 7, 1.0)
     monkeypatch.setattr(fixed_output, "restricted_program", lambda *_: None)
-    found = fixed_optimum(X, y, 0.0, 7, 1.0)
-    assert found.lower == honest.lower and found.upper >= honest.upper * (1 - 1e-12)
-    assert_reached(X, y, 0.0, found, 7, 1.0)
+    best = fixed_optimum(X, y, 0.0, 7, 1.0)
+    assert best.lower == honest.lower and best.upper >= honest.upper * (1 - 1e-12)
+    assert_reached(X, y, 0.0, best, 7, 1.0)

@@ -44,38 +44,38 @@ def by_cone_program(Z: np.ndarray) -> float:
 def separates_by_linear_program(Z: np.ndarray) -> bool:
     n, d = Z.shape
     A = np.hstack([-Z, np.ones((n, 1))])
-    found = linprog([0] * d + [-1], A, [0] * n, bounds=[(-1, 1)] * (d + 1))
-    return bool(-found.fun > 1e-9)
+    program = linprog([0] * d + [-1], A, [0] * n, bounds=[(-1, 1)] * (d + 1))
+    return bool(-program.fun > 1e-9)
 
 
 def square(rows: list[list[Fraction]]) -> Fraction:
     return sum((sum(column) ** 2 for column in zip(*rows, strict=True)), Fraction(0))
 
 
-def assert_bounds_hold_exactly(Z: np.ndarray, found: MaxMargin) -> None:
+def assert_bounds_hold_exactly(Z: np.ndarray, answer: MaxMargin) -> None:
     """lower ≤ min z·w/‖w‖ and ‖Σλz‖/Σλ ≤ upper, in rational arithmetic."""
-    w = [Fraction(v) for v in found.direction.tolist()]
+    w = [Fraction(v) for v in answer.direction.tolist()]
     rows = [[Fraction(v) for v in row] for row in Z.tolist()]
     reached = min(sum(a * b for a, b in zip(row, w, strict=True)) for row in rows)
-    if any(w) and found.lower > -np.inf:
-        lower, length = Fraction(found.lower), square([w])
+    if any(w) and answer.lower > -np.inf:
+        lower, length = Fraction(answer.lower), square([w])
         signed = lower * abs(lower) * length  # lower ≤ reached/‖w‖, without the root
         assert signed <= reached * abs(reached)
-    if found.status != "not separable" and found.upper < np.inf:
-        lam = [Fraction(v) for v in found.multipliers.tolist()]
+    if answer.status != "not separable" and answer.upper < np.inf:
+        lam = [Fraction(v) for v in answer.multipliers.tolist()]
         scaled = [[p * v for v in row] for p, row in zip(lam, rows, strict=True)]
-        assert square(scaled) <= (Fraction(found.upper) * sum(lam)) ** 2
+        assert square(scaled) <= (Fraction(answer.upper) * sum(lam)) ** 2
 
 
 @pytest.mark.parametrize("d", range(1, 7))
 def test_agrees_with_a_cone_program(rng: np.random.Generator, d: int) -> None:
     for n in (1, 2, d, 4 * d, 50):
         Z, _ = separable_rows(rng, n, d)
-        found = max_margin(Z)
-        assert found.status == "separable"
-        assert found.margin == pytest.approx(by_cone_program(Z), rel=1e-7)
-        assert found.gap <= 1e-12
-        assert_bounds_hold_exactly(Z, found)
+        answer = max_margin(Z)
+        assert answer.status == "separable"
+        assert answer.margin == pytest.approx(by_cone_program(Z), rel=1e-7)
+        assert answer.gap <= 1e-12
+        assert_bounds_hold_exactly(Z, answer)
 
 
 @pytest.mark.parametrize("d", range(1, 7))
@@ -84,27 +84,27 @@ def test_agrees_with_a_linear_program(rng: np.random.Generator, d: int) -> None:
     seen = []
     for _ in range(30):
         Z = rng.normal(size=(2 * d, d))
-        found = max_margin(Z)
+        answer = max_margin(Z)
         seen.append(separates_by_linear_program(Z))
-        assert found.status == ("separable" if seen[-1] else "not separable")
-        assert found.lower <= found.upper
-        assert_bounds_hold_exactly(Z, found)
+        assert answer.status == ("separable" if seen[-1] else "not separable")
+        assert answer.lower <= answer.upper
+        assert_bounds_hold_exactly(Z, answer)
     assert True in seen and False in seen
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (5, 2), (40, 3), (3, 10), (200, 20), (60, 60)])
 def test_optimality_conditions(rng: np.random.Generator, n: int, d: int) -> None:
     Z, _ = separable_rows(rng, n, d)
-    found = max_margin(Z)
-    lam, w = found.multipliers, found.direction
+    answer = max_margin(Z)
+    lam, w = answer.multipliers, answer.direction
     assert (lam >= 0).all() and lam.sum() == pytest.approx(1, abs=1e-14)
     assert np.linalg.norm(w) == pytest.approx(1, abs=1e-14)
     combined = lam @ Z
     np.testing.assert_allclose(combined / np.linalg.norm(combined), w, atol=1e-9)
     margins = Z @ w
-    assert margins.min() >= found.lower
+    assert margins.min() >= answer.lower
     np.testing.assert_allclose(margins[lam > 0], margins.min(), rtol=1e-9)
-    assert set(np.flatnonzero(lam > 1e-9)) <= set(support(Z, found))
+    assert set(np.flatnonzero(lam > 1e-9)) <= set(support(Z, answer))
 
 
 @given(
@@ -113,12 +113,12 @@ def test_optimality_conditions(rng: np.random.Generator, n: int, d: int) -> None
     )
 )
 def test_whole_numbers_are_decided_correctly(separable_exactly: Judge, Z: np.ndarray) -> None:
-    found = max_margin(Z)
-    assert found.status == ("separable" if separable_exactly(Z) else "not separable")
-    if found.status == "not separable":
-        assert found.lower <= 0 == found.margin == found.upper
-        assert not separable_exactly(Z[found.multipliers > 0])
-    assert_bounds_hold_exactly(Z, found)
+    answer = max_margin(Z)
+    assert answer.status == ("separable" if separable_exactly(Z) else "not separable")
+    if answer.status == "not separable":
+        assert answer.lower <= 0 == answer.margin == answer.upper
+        assert not separable_exactly(Z[answer.multipliers > 0])
+    assert_bounds_hold_exactly(Z, answer)
 
 
 @settings(max_examples=200)
@@ -131,10 +131,10 @@ def test_whole_numbers_are_decided_correctly(separable_exactly: Judge, Z: np.nda
 )
 def test_any_floats_are_never_judged_wrongly(separable_exactly: Judge, Z: np.ndarray) -> None:
     """From subnormal numbers to the largest ones, next to each other."""
-    found = max_margin(Z)
+    answer = max_margin(Z)
     truth = "separable" if separable_exactly(Z) else "not separable"
-    assert found.status in (truth, "undecided")
-    assert_bounds_hold_exactly(Z, found)
+    assert answer.status in (truth, "undecided")
+    assert_bounds_hold_exactly(Z, answer)
 
 
 @pytest.mark.parametrize("exponent", range(3, 13))
@@ -144,10 +144,10 @@ def test_tiny_margins(rng: np.random.Generator, exponent: int, d: int) -> None:
     gamma = 10.0**-exponent
     sides = np.vstack([np.eye(d - 1), -np.eye(d - 1)])
     Z = np.hstack([sides, np.full((len(sides), 1), gamma)])
-    found = max_margin(np.vstack([Z, rng.normal(size=(3, d)) + 5 * np.eye(d)[-1]]))
-    assert found.status == "separable"
-    assert found.lower <= gamma <= found.upper
-    assert found.gap <= 1e-14 / gamma
+    answer = max_margin(np.vstack([Z, rng.normal(size=(3, d)) + 5 * np.eye(d)[-1]]))
+    assert answer.status == "separable"
+    assert answer.lower <= gamma <= answer.upper
+    assert answer.gap <= 1e-14 / gamma
     turned = max_margin(Z @ np.linalg.qr(rng.normal(size=(d, d)))[0])
     assert turned.status == "separable"  # its margin is γ up to the rounding of the rotation
     assert turned.lower - 1e-15 <= gamma <= turned.upper + 1e-15
@@ -168,36 +168,36 @@ def test_both_sides_of_separable(exponent: int) -> None:
 
 def test_powers_of_two_change_no_bit(rng: np.random.Generator) -> None:
     Z, _ = separable_rows(rng, 30, 4)
-    found = max_margin(Z)
+    answer = max_margin(Z)
     for k in (-900, -30, 1, 7, 900):
         other = max_margin(np.ldexp(Z, k))
-        assert np.array_equal(other.direction, found.direction)
-        assert np.array_equal(other.multipliers, found.multipliers)
-        assert (other.lower, other.upper) == (np.ldexp(found.lower, k), np.ldexp(found.upper, k))
+        assert np.array_equal(other.direction, answer.direction)
+        assert np.array_equal(other.multipliers, answer.multipliers)
+        assert (other.lower, other.upper) == (np.ldexp(answer.lower, k), np.ldexp(answer.upper, k))
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])
 def test_scale(rng: np.random.Generator, factor: float) -> None:
     Z, _ = separable_rows(rng, 30, 4)
-    found, scaled = max_margin(Z), max_margin(factor * Z)
+    answer, scaled = max_margin(Z), max_margin(factor * Z)
     assert scaled.status == "separable"
-    np.testing.assert_allclose(scaled.direction, found.direction, atol=1e-9)
-    assert scaled.margin == pytest.approx(factor * found.margin, rel=1e-12)
+    np.testing.assert_allclose(scaled.direction, answer.direction, atol=1e-9)
+    assert scaled.margin == pytest.approx(factor * answer.margin, rel=1e-12)
     assert max_margin(factor * np.vstack([Z, -Z[:1]])).status == "not separable"
 
 
 def test_rotation_order_and_labels(rng: np.random.Generator) -> None:
     Z, _ = separable_rows(rng, 40, 5)
-    found = max_margin(Z)
+    answer = max_margin(Z)
     turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
     order = rng.permutation(40)
     for other, w in (
-        (max_margin(Z @ turn), found.direction @ turn),
-        (max_margin(Z[order]), found.direction),
-        (max_margin(-Z), -found.direction),
+        (max_margin(Z @ turn), answer.direction @ turn),
+        (max_margin(Z[order]), answer.direction),
+        (max_margin(-Z), -answer.direction),
     ):
         np.testing.assert_allclose(other.direction, w, atol=1e-9)
-        assert other.margin == pytest.approx(found.margin, rel=1e-12)
+        assert other.margin == pytest.approx(answer.margin, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +218,11 @@ def test_rotation_order_and_labels(rng: np.random.Generator) -> None:
     ],
 )
 def test_small_cases(rows: list[list[float]], margin: float) -> None:
-    found = max_margin(np.array(rows))
-    assert found.status == ("separable" if margin else "not separable")
-    assert found.margin == pytest.approx(margin, rel=1e-14)
-    assert found.lower <= margin <= found.upper
-    assert found.multipliers.min() >= 0 and found.multipliers.sum() == pytest.approx(1)
+    answer = max_margin(np.array(rows))
+    assert answer.status == ("separable" if margin else "not separable")
+    assert answer.margin == pytest.approx(margin, rel=1e-14)
+    assert answer.lower <= margin <= answer.upper
+    assert answer.multipliers.min() >= 0 and answer.multipliers.sum() == pytest.approx(1)
 
 
 def test_extreme_numbers() -> None:
@@ -247,24 +247,24 @@ def test_rows_of_all_lengths(rng: np.random.Generator) -> None:
     for _ in range(20):
         Z = rng.normal(size=(8, 4))
         lengths = 10.0 ** rng.uniform(-25, 25, (8, 1))
-        found = max_margin(lengths * Z)
-        assert found.status == max_margin(Z).status
-        assert_bounds_hold_exactly(lengths * Z, found)
+        answer = max_margin(lengths * Z)
+        assert answer.status == max_margin(Z).status
+        assert_bounds_hold_exactly(lengths * Z, answer)
 
 
 @pytest.mark.parametrize("d", [2, 7, 60])
 def test_large_data(rng: np.random.Generator, d: int) -> None:
     """Working sets: more rows than are solved at once."""
     Z, w = separable_rows(rng, 5000, d, margin=1e-3)
-    found = max_margin(Z)
-    assert found.status == "separable" and found.gap <= 1e-8
-    assert found.upper >= (Z @ w).min()  # as good as the w it was made from
-    chosen = np.flatnonzero(found.multipliers)
-    assert max_margin(Z[chosen]).margin == pytest.approx(found.margin, rel=1e-8)
+    answer = max_margin(Z)
+    assert answer.status == "separable" and answer.gap <= 1e-8
+    assert answer.upper >= (Z @ w).min()  # as good as the w it was made from
+    chosen = np.flatnonzero(answer.multipliers)
+    assert max_margin(Z[chosen]).margin == pytest.approx(answer.margin, rel=1e-8)
     for bad in (rng.normal(size=(5000, d)), np.vstack([Z, -Z[:1]]), np.vstack([Z, -3 * w])):
-        found = max_margin(bad)
-        assert found.status == "not separable"
-        proof = found.multipliers
+        answer = max_margin(bad)
+        assert answer.status == "not separable"
+        proof = answer.multipliers
         assert np.abs(proof @ bad).max() <= 1e-12 * np.abs(bad).max()
 
 
@@ -276,11 +276,11 @@ def test_working_sets_change_nothing(
     small = replace(module.MARGIN, first_rows=10, most_logistic_rows=50)
     monkeypatch.setattr(module, "MARGIN", small)
     for Z, expected in zip(sets, whole, strict=True):
-        found = max_margin(Z)
-        assert found.status == expected.status
-        assert found.margin == pytest.approx(expected.margin, rel=1e-9)
-        if found.status == "separable":
-            np.testing.assert_allclose(found.direction, expected.direction, atol=1e-7)
+        answer = max_margin(Z)
+        assert answer.status == expected.status
+        assert answer.margin == pytest.approx(expected.margin, rel=1e-9)
+        if answer.status == "separable":
+            np.testing.assert_allclose(answer.direction, expected.direction, atol=1e-7)
 
 
 def test_many_duplicates(rng: np.random.Generator) -> None:

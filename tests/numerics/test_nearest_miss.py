@@ -46,7 +46,7 @@ def test_against_all_directions_of_the_plane(rng):
 @pytest.mark.parametrize("d", [3, 5, 10])
 def test_never_worse_than_where_it_began_and_order_does_not_matter(rng, d):
     Z = rng.normal(size=(8 * d, d))
-    found = max_margin(Z)
-    assert found.status == "not separable"
-    assert miss(Z) >= (Z @ found.direction).min()
+    answer = max_margin(Z)
+    assert answer.status == "not separable"
+    assert miss(Z) >= (Z @ answer.direction).min()
     assert miss(Z[rng.permutation(len(Z))]) == pytest.approx(miss(Z), rel=1e-6)

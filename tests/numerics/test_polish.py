@@ -24,12 +24,12 @@ def test_an_optimum_that_was_shaken_is_found_again(
     shaken = Neurons(V * (1 + 1e-4 * rng.standard_normal(V.shape)), best.neurons.sign)
     lam = best.dual * (1 + 1e-5 * rng.standard_normal(len(X)))
     assert bracket(X, y, alpha, shaken, lam, budget=budget).gap > 1e-6
-    found = [
+    values = [
         bracket(X, y, alpha, net, dual, budget=budget)
         for net, dual in polish(X, y, alpha, shaken, lam, budget)
     ]
-    assert min(one.gap for one in found) < 1e-10
-    for one in found:
+    assert min(one.gap for one in values) < 1e-10
+    for one in values:
         assert one.lower <= best.upper * (1 + 1e-12) and one.upper >= best.lower * (1 - 1e-12)
 
 
@@ -39,8 +39,8 @@ def test_nonsense_is_survived(rng: np.random.Generator) -> None:
     sign = np.repeat([1, -1], 10)
     for _ in range(10):
         net = Neurons(rng.standard_normal((20, 3)), sign)
-        for found, dual in polish(X, y, 0.0, net, rng.random(12) ** 9, "sum"):
-            assert np.isfinite(found.V).all()
+        for one, dual in polish(X, y, 0.0, net, rng.random(12) ** 9, "sum"):
+            assert np.isfinite(one.V).all()
             assert (dual >= 0).all() and dual.sum() == pytest.approx(1)
 
 
@@ -49,9 +49,9 @@ def test_fewer_neurons_do_the_same(budget: Any, rng: np.random.Generator) -> Non
     X = rng.standard_normal((6, 3)) * 10.0 ** rng.uniform(-3, 3, size=(6, 1))
     y = np.sign(rng.standard_normal(6))
     net = Neurons(rng.standard_normal((25, 3)), np.where(rng.random(25) < 0.5, 1, -1))
-    found = fewer(X, y, 0.1, net, budget)
-    assert len(found.sign) <= 6 + (budget == "pair")
-    before, after = margins(X, y, 0.1, net)[0], margins(X, y, 0.1, found)[0]
+    smaller = fewer(X, y, 0.1, net, budget)
+    assert len(smaller.sign) <= 6 + (budget == "pair")
+    before, after = margins(X, y, 0.1, net)[0], margins(X, y, 0.1, smaller)[0]
     assert after == pytest.approx(before, rel=1e-8)
-    assert size(found, budget) <= size(net, budget) * (1 + 1e-12)
-    assert fewer(X, y, 0.1, found, budget) is found
+    assert size(smaller, budget) <= size(net, budget) * (1 + 1e-12)
+    assert fewer(X, y, 0.1, smaller, budget) is smaller

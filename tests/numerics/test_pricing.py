@@ -34,16 +34,16 @@ def values(X: np.ndarray, c: np.ndarray, alpha: float, U: np.ndarray) -> np.ndar
 def test_bound_is_the_maximum(d: int, alpha: float, rng: np.random.Generator) -> None:
     for _ in range(5):
         X, c, U = example(rng, d=d)
-        found = price(X, c, alpha, cells(X), 0.0)
+        priced = price(X, c, alpha, cells(X), 0.0)
         sampled = values(X, c, alpha, U)
         top = max(climb(X, c, alpha, u)[1] for u in U[np.argsort(-sampled)[:5]])
-        assert found.bound >= max(sampled.max(), top) * (1 - 1e-15)
-        assert found.bound == pytest.approx(max(top, 0), rel=1e-10, abs=1e-12)
+        assert priced.bound >= max(sampled.max(), top) * (1 - 1e-15)
+        assert priced.bound == pytest.approx(max(top, 0), rel=1e-10, abs=1e-12)
         if top > 0:
-            assert function(X, c, alpha, found.directions[0]) == pytest.approx(top, rel=1e-10)
-            assert found.values[0] == pytest.approx(top, rel=1e-10)
-        assert np.linalg.norm(found.directions, axis=1) == pytest.approx(1.0)
-        assert (np.diff(found.values) <= 0).all()
+            assert function(X, c, alpha, priced.directions[0]) == pytest.approx(top, rel=1e-10)
+            assert priced.values[0] == pytest.approx(top, rel=1e-10)
+        assert np.linalg.norm(priced.directions, axis=1) == pytest.approx(1.0)
+        assert (np.diff(priced.values) <= 0).all()
 
 
 def test_valid_whatever_is_left_undone(
@@ -54,8 +54,8 @@ def test_valid_whatever_is_left_undone(
     best = price(X, c, 0.1, all_cells, 0.0).bound
     for floor in (0.5 * best, 0.999 * best, best, 2 * best):
         for enough in (1, 3, None):
-            found = price(X, c, 0.1, all_cells, floor, enough)
-            assert found.bound >= max(floor, best * (1 - 1e-14))
+            priced = price(X, c, 0.1, all_cells, floor, enough)
+            assert priced.bound >= max(floor, best * (1 - 1e-14))
     assert price(X, c, 0.1, all_cells, 0.9 * best).bound == pytest.approx(best, rel=1e-12)
 
     def gives_up(*_: Any) -> None:
@@ -80,11 +80,11 @@ def test_cheap_steps_alone_prove_most(
 
 def test_z_proves_the_bound(rng: np.random.Generator) -> None:
     X, c, _ = example(rng, n=7)
-    found = price(X, c, 0.2, cells(X), 0.0)
-    assert (found.z >= 0).all()
-    g = np.where(found.cells > 0, c, 0.2 * c) @ X
-    proved = np.linalg.norm(g + (found.z * found.cells) @ X, axis=1)
-    assert proved.max() <= found.bound <= proved.max() * (1 + 1e-13)
+    priced = price(X, c, 0.2, cells(X), 0.0)
+    assert (priced.z >= 0).all()
+    g = np.where(priced.cells > 0, c, 0.2 * c) @ X
+    proved = np.linalg.norm(g + (priced.z * priced.cells) @ X, axis=1)
+    assert proved.max() <= priced.bound <= proved.max() * (1 + 1e-13)
 
 
 def test_rows_of_any_length(rng: np.random.Generator) -> None:

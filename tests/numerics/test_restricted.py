@@ -61,17 +61,17 @@ def test_agrees_with_cvxpy(budget: Any, alpha: float, rng: np.random.Generator) 
     face = np.zeros(groups.constrained.shape, dtype=bool)
     face[0, np.abs(X @ [1, 1]).argmin()] = True
     for given in (groups, Groups(groups.sign, groups.pattern, groups.constrained, face)):
-        found = restricted_program(X, y, alpha, given, budget)
-        assert found is not None
+        proposal = restricted_program(X, y, alpha, given, budget)
+        assert proposal is not None
         value, V = told_to_cvxpy(X, y, alpha, given, budget)
-        assert found.value == pytest.approx(value, rel=1e-6)
-        assert counted(X, y, alpha, given, found.V).min() == pytest.approx(value, rel=1e-6)
-        t = found.V @ X.T
+        assert proposal.value == pytest.approx(value, rel=1e-6)
+        assert counted(X, y, alpha, given, proposal.V).min() == pytest.approx(value, rel=1e-6)
+        t = proposal.V @ X.T
         assert (given.constrained * given.pattern * t).min() >= -1e-8
         if given.face is not None:
             assert np.abs(t[given.face]).max() <= 1e-8
     if isinstance(budget, np.ndarray):  # strictly convex in V: there is one solution
-        assert found.V == pytest.approx(V, abs=1e-4)
+        assert proposal.V == pytest.approx(V, abs=1e-4)
 
 
 @pytest.mark.parametrize("sizes", [np.array([1.0, 9]), np.array([9.0, 1])])
@@ -80,9 +80,9 @@ def test_sizes_by_hand(sizes: np.ndarray) -> None:
     X, y = np.array([[3.0, 0], [0, 3]]), np.ones(2)
     pattern = np.array([[1, -1], [-1, 1]], dtype=np.int8)
     groups = Groups(np.ones(2, dtype=int), pattern, np.zeros((2, 2), dtype=bool))
-    found = restricted_program(X, y, 0.0, groups, sizes)
-    assert found is not None
-    assert found.value == pytest.approx(3 / np.sqrt(1 + 1 / 9), rel=1e-8)
+    proposal = restricted_program(X, y, 0.0, groups, sizes)
+    assert proposal is not None
+    assert proposal.value == pytest.approx(3 / np.sqrt(1 + 1 / 9), rel=1e-8)
 
 
 def test_multipliers(rng: np.random.Generator) -> None:
@@ -93,16 +93,16 @@ def test_multipliers(rng: np.random.Generator) -> None:
     face[:2, 0] = True
     given = Groups(groups.sign, groups.pattern, free, face)
     for unit in (1.0, 1e-2, 10.0):
-        found = restricted_program(X, y, 0.1, given, unit=unit)
-        assert found is not None
-        assert (found.multipliers >= 0).all()
-        assert found.multipliers.sum() == pytest.approx(1)
+        proposal = restricted_program(X, y, 0.1, given, unit=unit)
+        assert proposal is not None
+        assert (proposal.multipliers >= 0).all()
+        assert proposal.multipliers.sum() == pytest.approx(1)
         mask = np.where(given.pattern > 0, 1, 0.1) * given.sign[:, None]
-        g = (mask * y * found.multipliers) @ X - found.face_multipliers @ X
-        assert found.value > 0.01
-        assert np.linalg.norm(g, axis=1).max() == pytest.approx(found.value, rel=1e-6)
-        tight = counted(X, y, 0.1, given, found.V) - found.value
-        assert found.multipliers @ tight == pytest.approx(0, abs=1e-8)
+        g = (mask * y * proposal.multipliers) @ X - proposal.face_multipliers @ X
+        assert proposal.value > 0.01
+        assert np.linalg.norm(g, axis=1).max() == pytest.approx(proposal.value, rel=1e-6)
+        tight = counted(X, y, 0.1, given, proposal.V) - proposal.value
+        assert proposal.multipliers @ tight == pytest.approx(0, abs=1e-8)
 
 
 def test_rows_of_different_lengths(rng: np.random.Generator) -> None:
@@ -110,17 +110,17 @@ def test_rows_of_different_lengths(rng: np.random.Generator) -> None:
     X, y, groups = example(rng)
     X = X * 10.0 ** rng.uniform(-4, 0, size=(8, 1))
     unit = float(np.linalg.norm(X, axis=1).min())
-    found = restricted_program(X, y, 0.0, groups, unit=unit)
-    assert found is not None
-    margins = counted(X, y, 0.0, groups, found.V)
-    assert margins.min() == pytest.approx(found.value, rel=1e-7)
-    assert found.value > 0
+    proposal = restricted_program(X, y, 0.0, groups, unit=unit)
+    assert proposal is not None
+    margins = counted(X, y, 0.0, groups, proposal.V)
+    assert margins.min() == pytest.approx(proposal.value, rel=1e-7)
+    assert proposal.value > 0
 
 
 def test_a_row_of_zeros(rng: np.random.Generator) -> None:
     X, y, groups = example(rng)
     X[0] = 0
-    found = restricted_program(X, y, 0.0, groups)
-    assert found is not None
-    assert found.value == pytest.approx(0, abs=1e-8)
-    assert found.multipliers[0] == pytest.approx(1, abs=1e-6)
+    proposal = restricted_program(X, y, 0.0, groups)
+    assert proposal is not None
+    assert proposal.value == pytest.approx(0, abs=1e-8)
+    assert proposal.multipliers[0] == pytest.approx(1, abs=1e-6)

@@ -32,9 +32,9 @@ def directions(items: list[Direction]) -> np.ndarray:
     return np.array([item.direction for item in items])
 
 
-def assert_consistent(found: Extremal, X: np.ndarray, c: np.ndarray, alpha: float) -> None:
+def assert_consistent(extremal: Extremal, X: np.ndarray, c: np.ndarray, alpha: float) -> None:
     """Units, values, signs and order are what they are said to be; no direction comes twice."""
-    for items in (found.positive, found.negative):
+    for items in (extremal.positive, extremal.negative):
         W = directions(items)
         for item in items:
             assert np.linalg.norm(item.direction) == pytest.approx(1, abs=1e-14)
@@ -68,12 +68,12 @@ def test_all_of_the_plane_on_a_grid(seed: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 10))
     X, c = rng.normal(size=(n, 2)), rng.normal(size=n)
-    found = extremal_directions(X, c, alpha)
-    assert found.complete and not any(item.doubtful for item in found.items)
-    assert_consistent(found, X, c, alpha)
+    extremal = extremal_directions(X, c, alpha)
+    assert extremal.complete and not any(item.doubtful for item in extremal.items)
+    assert_consistent(extremal, X, c, alpha)
     angles = 2 * np.pi * np.arange(400_000) / 400_000
     W = np.column_stack([np.cos(angles), np.sin(angles)])
-    for sign, items in ((1, found.positive), (-1, found.negative)):
+    for sign, items in ((1, extremal.positive), (-1, extremal.negative)):
         values = sign * G(X, c, alpha, W)
         before, after = np.roll(values, 1), np.roll(values, -1)
         top = (values >= before) & (values > after) | (values > before) & (values >= after)
@@ -115,11 +115,11 @@ def candidates(X: list[Vector], c: Vector, alpha: Fraction) -> list[Vector]:
 def test_whole_numbers_in_the_plane(X: np.ndarray, seed: int, alpha: float) -> None:
     """Duplicates, opposites, zero rows, right angles, weights 0: exactly as in fractions."""
     c = np.random.default_rng(seed).integers(-2, 3, len(X)).astype(float)
-    found = extremal_directions(X, c, alpha)
-    assert found.complete
-    assert_consistent(found, X, c, alpha)
+    extremal = extremal_directions(X, c, alpha)
+    assert extremal.complete
+    assert_consistent(extremal, X, c, alpha)
     rows = [tuple(map(Fraction, row)) for row in X.tolist()]
-    for sign, items in ((1, found.positive), (-1, found.negative)):
+    for sign, items in ((1, extremal.positive), (-1, extremal.negative)):
         k = tuple(Fraction(sign * value) for value in c.tolist())
         every = [w for w in candidates(rows, k, Fraction(alpha))]
         tops = [w for w in every if strict_maximum(rows, k, Fraction(alpha), w)]
@@ -140,10 +140,10 @@ def test_whole_numbers_in_the_plane(X: np.ndarray, seed: int, alpha: float) -> N
 def test_a_maximum_below_zero() -> None:
     """Three points around 0 that all push away: G < 0, largest at right angles to points."""
     X = np.array([[1.0, 0.0], [-1.0, 2.0], [-1.0, -2.0]])
-    found = extremal_directions(X, -np.ones(3))
-    where = sorted(item.sector.tolist() for item in found.positive)
+    extremal = extremal_directions(X, -np.ones(3))
+    where = sorted(item.sector.tolist() for item in extremal.positive)
     assert where == [[-1, 0, 1], [-1, 1, 0], [1, -1, 0], [1, 0, -1]]
-    assert all(item.value < 0 for item in found.positive)
+    assert all(item.value < 0 for item in extremal.positive)
     deeper = extremal_directions(np.column_stack([X, np.zeros(3)]), -np.ones(3))
     # From each of them a way leads up, out of the plane, to where no point is active.
     assert [np.abs(item.direction).tolist() for item in deeper.positive] == 2 * [[0, 0, 1]]
@@ -151,7 +151,7 @@ def test_a_maximum_below_zero() -> None:
     assert extremal_directions(np.column_stack([X, np.zeros((3, 2))]), -np.ones(3)).positive == []
     assert same(
         [Direction(v.direction[:2], 0.0, -1, v.sector, False) for v in deeper.negative],
-        found.negative,
+        extremal.negative,
     )
 
 
@@ -178,10 +178,10 @@ def searched(
 def test_space_against_searches(seed: int, n: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     X, c = rng.normal(size=(n, 3)), rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2, n)
-    found = extremal_directions(X, c, alpha)
-    assert found.complete
-    assert_consistent(found, X, c, alpha)
-    for sign, items in ((1, found.positive), (-1, found.negative)):
+    extremal = extremal_directions(X, c, alpha)
+    assert extremal.complete
+    assert_consistent(extremal, X, c, alpha)
+    for sign, items in ((1, extremal.positive), (-1, extremal.negative)):
         ends = searched(X, sign * c, alpha, 100, rng)
         ends = ends[G(X, sign * c, alpha, ends) != 0]  # the region where no point is active
         if len(ends):  # on a ridge a search makes little headway
@@ -208,19 +208,19 @@ def test_whole_numbers_in_space(X: np.ndarray, seed: int, alpha: float) -> None:
     """Each found direction is above all small steps, and no step from a start leads past them."""
     rng = np.random.default_rng(seed)
     c = rng.choice([-1.0, 1.0], len(X))
-    found = extremal_directions(X, c, alpha)
-    assert found.complete
-    assert_consistent(found, X, c, alpha)
+    extremal = extremal_directions(X, c, alpha)
+    assert extremal.complete
+    assert_consistent(extremal, X, c, alpha)
     steps = np.array([v for v in product((-2, -1, 0, 1, 2), repeat=3) if any(v)], dtype=float)
-    for item in found.items:
+    for item in extremal.items:
         tangent = steps - (steps @ item.direction)[:, None] * item.direction
         tangent = tangent[np.linalg.norm(tangent, axis=1) > 1e-9]
         around = item.direction + 1e-4 * tangent
         around /= np.linalg.norm(around, axis=1)[:, None]
         assert (item.sign * G(X, c, alpha, around) < item.sign * item.value - 1e-11).all()
-    met = met_from(X, c, alpha, seed, 12) if X.any() else found
+    met = met_from(X, c, alpha, seed, 12) if X.any() else extremal
     for item in met.items:
-        listed = found.positive if item.sign > 0 else found.negative
+        listed = extremal.positive if item.sign > 0 else extremal.negative
         assert item.doubtful or (directions(listed) @ item.direction).max() > 1 - 1e-12
 
 
@@ -256,8 +256,8 @@ def test_rank_below_the_dimension(rng: np.random.Generator) -> None:
 def test_nothing_to_find() -> None:
     X = np.array([[1.0, 2.0, 0.5], [1.0, 2.0, 0.5]])
     for points, c in ((X, [0, 0]), (np.zeros((2, 3)), [1, -1]), (X, [1, -1])):
-        found = extremal_directions(points, np.array(c))
-        assert found.items == [] and found.complete
+        extremal = extremal_directions(points, np.array(c))
+        assert extremal.items == [] and extremal.complete
     assert extremal_directions(X, np.array([2, -1])).negative == []
 
 
@@ -341,12 +341,12 @@ def test_going_up_meets_only_maxima(rng: np.random.Generator) -> None:
 
 def test_many_dimensions(rng: np.random.Generator) -> None:
     X, c = rng.normal(size=(40, 8)), rng.choice([-1.0, 1.0], 40)
-    found = extremal_directions(X, c, 0.2, seed=1)
-    assert not found.complete and len(found.positive) > 1 and len(found.negative) > 1
-    assert_consistent(found, X, c, 0.2)
+    extremal = extremal_directions(X, c, 0.2, seed=1)
+    assert not extremal.complete and len(extremal.positive) > 1 and len(extremal.negative) > 1
+    assert_consistent(extremal, X, c, 0.2)
     again = extremal_directions(X, c, 0.2, seed=1)
-    assert (directions(found.items) == directions(again.items)).all()
-    for item in found.items:
+    assert (directions(extremal.items) == directions(again.items)).all()
+    for item in extremal.items:
         around = item.direction + 1e-4 * rng.normal(size=(5000, 8))
         around /= np.linalg.norm(around, axis=1)[:, None]
         assert (item.sign * G(X, c, 0.2, around) < item.sign * item.value).all()
@@ -357,11 +357,11 @@ def test_too_many_sectors(rng: np.random.Generator, monkeypatch: pytest.MonkeyPa
     for module in (_sector_faces, _sector_climb):
         few = replace(module.EXTREMAL, most_signs=2000, large=10)
         monkeypatch.setattr(module, "EXTREMAL", few)
-    found = extremal_directions(X, c)
-    assert found.items and not found.complete
+    extremal = extremal_directions(X, c)
+    assert extremal.items and not extremal.complete
     monkeypatch.undo()
     every = extremal_directions(X, c)
-    for item in found.items:
+    for item in extremal.items:
         assert max(float(o.direction @ item.direction) for o in every.items) > 1 - 1e-12
 
 
@@ -371,10 +371,10 @@ def test_too_many_sectors(rng: np.random.Generator, monkeypatch: pytest.MonkeyPa
 def assert_lemma_2(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     closed = lemma_2(X, y)
     assert closed is not None
-    found = extremal_directions(X, y)
-    assert len(found.positive) == len(found.negative) == 1
-    assert (found.positive[0].sector == closed[0]).all()
-    assert (found.negative[0].sector == closed[1]).all()
+    extremal = extremal_directions(X, y)
+    assert len(extremal.positive) == len(extremal.negative) == 1
+    assert (extremal.positive[0].sector == closed[0]).all()
+    assert (extremal.negative[0].sector == closed[1]).all()
     return closed
 
 
@@ -393,10 +393,10 @@ def test_orthogonally_separable_data_in_a_plane_of_many_dimensions(
     for d in (2, 3):
         data = load(f"orthogonal:n=30,d={d}")
         X = data.X @ np.linalg.qr(rng.normal(size=(6, 6)))[0][:d]
-        found = extremal_directions(X, data.y)
-        assert found.complete and [item.doubtful for item in found.items] == [False, False]
-        assert (found.positive[0].sector == data.y).all()
-        assert (found.negative[0].sector == -data.y).all()
+        extremal = extremal_directions(X, data.y)
+        assert extremal.complete and [item.doubtful for item in extremal.items] == [False, False]
+        assert (extremal.positive[0].sector == data.y).all()
+        assert (extremal.negative[0].sector == -data.y).all()
 
 
 @pytest.mark.parametrize("pad", [0, 1, 3])

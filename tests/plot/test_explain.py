@@ -36,10 +36,10 @@ QUICK = ["one dimension", "many dimensions", "no limit"]
 @pytest.mark.parametrize("kind", rest_long(LIMITS, QUICK))
 def test_every_picture_is_svg(kind: str) -> None:
     text, setting, bias = LIMITS[kind]
-    found = limit(load(text, bias=bias), setting, log10_loss=-30.0)
-    drawn = explanation_pictures(Part("", found, ()))
+    end = limit(load(text, bias=bias), setting, log10_loss=-30.0)
+    drawn = explanation_pictures(Part("", end, ()))
     nothing = {"turning"} if kind == "one dimension" else set()
-    if found.outcome != "converged":
+    if end.outcome != "converged":
         nothing = {"margins", "distance"}
     assert list(drawn) == [name for name in NAMES if name not in nothing]
     for picture in drawn.values():
@@ -85,10 +85,10 @@ def test_theorems_that_name_the_same_share_a_mark(part: Part) -> None:
 
 
 def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
-    found = limit(load("orthogonal:n=8,d=5"), BOTH, log10_loss=-30.0)
-    assert len(found.groups) == 2
+    end = limit(load("orthogonal:n=8,d=5"), BOTH, log10_loss=-30.0)
+    assert len(end.groups) == 2
     ax = Figure().add_subplot()
-    neurons(found, ax)
+    neurons(end, ax)
     ends = [line.get_xydata()[1] for line in ax.lines if len(line.get_xydata()) == 2]
     assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0)
     assert "projected" in ax.get_title() and "heaviest" in ax.get_xlabel()

@@ -40,17 +40,17 @@ QUICK = {"one dimension", "two dimensions", "more dimensions", "three classes", 
 def test_every_kind_of_limit_is_drawn(kind: str, tmp_path) -> None:
     text, setting, bias, log10_loss = LIMITS[kind]
     data = load(text, bias=bias)
-    found = limit(data, setting, log10_loss=log10_loss)
+    end = limit(data, setting, log10_loss=log10_loss)
     endings = (".png", ".svg", ".pdf") if kind == "two dimensions" else (".png",)
     for ending in endings:
         path = tmp_path / f"picture{ending}"
-        draw_limit(found, path)
+        draw_limit(end, path)
         assert path.stat().st_size > 5000
 
 
-def panels(found):
+def panels(result):
     figure = Figure()
-    fill(figure, found)
+    fill(figure, result)
     return {ax.get_title(): ax for ax in figure.axes}
 
 
@@ -65,9 +65,9 @@ def words(ax) -> str:
 
 def test_the_panels_hold_the_limit_s_numbers() -> None:
     data = load("orthogonal:n=8,d=2")
-    found = limit(data, BOTH, log10_loss=-100.0)
-    assert found.outcome == "converged"
-    ax = panels(found)
+    end = limit(data, BOTH, log10_loss=-100.0)
+    assert end.outcome == "converged"
+    ax = panels(end)
     points = ax["limit: data, output and decision boundary"]
     shown = np.concatenate(
         [item.get_xydata() for item in points.lines if item.get_label()[0] == "y"]
@@ -76,58 +76,58 @@ def test_the_panels_hold_the_limit_s_numbers() -> None:
     neurons = ax["direction of every neuron over time"]
     levels = [item.get_ydata()[0] for item in neurons.lines if item.get_color() == "black"
               and len(item.get_ydata())]  # fmt: skip
-    angles = [np.degrees(np.arctan2(*group.direction[::-1])) for group in found.groups]
+    angles = [np.degrees(np.arctan2(*group.direction[::-1])) for group in end.groups]
     assert sorted(np.mod(levels, 360)) == pytest.approx(sorted(np.mod(angles, 360)))
     ends = [item.get_ydata()[-1] for item in neurons.lines if len(item.get_ydata()) > 2]
-    W = found.path.last.state.W
+    W = end.path.last.state.W
     angles = np.degrees(np.arctan2(W[:, 1], W[:, 0]))
     assert sorted(np.mod(ends, 360)) == pytest.approx(sorted(np.mod(angles, 360)))
     margins = ax["margin, normalised by the weights' norm"]
-    measures = along(found.path)
+    measures = along(end.path)
     assert line(margins, "margin").get_ydata()[-1] == pytest.approx(measures.margin[-1])
     smooth = line(margins, "smoothed margin").get_ydata()
     assert smooth[-1] == pytest.approx(measures.smoothed_margin[-1]) and smooth[0] >= 0
-    assert line(margins, "the limit's").get_ydata()[0] == found.margin
-    assert line(margins, "widest").get_ydata()[0] == found.certificate.margin_bounds.lower
+    assert line(margins, "the limit's").get_ydata()[0] == end.margin
+    assert line(margins, "widest").get_ydata()[0] == end.certificate.margin_bounds.lower
     (loss,) = ax["loss over the time of gradient flow"].lines
     assert loss.get_xydata()[-1] == pytest.approx(
         [measures.log10_time[-1], measures.log10_loss[-1]]
     )
     distance = line(ax["distance of the path from the limit"], "angle")
-    assert distance.get_xydata()[-1] == pytest.approx(found.approach[-1] * [-1, 1])
+    assert distance.get_xydata()[-1] == pytest.approx(end.approach[-1] * [-1, 1])
 
 
 def test_neurons_end_at_cosine_1_above_two_dimensions() -> None:
     data = load("gaussians:n=8,d=4")
-    found = limit(data, BOTH, log10_loss=-100.0)
-    assert found.outcome == "converged"
-    ax = panels(found)["how near every neuron is to the direction it ends in"]
+    end = limit(data, BOTH, log10_loss=-100.0)
+    assert end.outcome == "converged"
+    ax = panels(end)["how near every neuron is to the direction it ends in"]
     lines = [item for item in ax.lines if len(item.get_xdata()) > 2]
     assert len(lines) == BOTH.width
-    members = sum(group.size for group in found.groups)
+    members = sum(group.size for group in end.groups)
     assert sum(item.get_ydata()[-1] > 0.99 for item in lines) >= members
 
 
 def test_what_has_no_meaning_is_said_in_words() -> None:
     data = load("xor")
-    found = limit(data, replace(BOTH, width=2), log10_loss=-30.0)
-    assert found.outcome != "converged"
-    ax = panels(found)
+    end = limit(data, replace(BOTH, width=2), log10_loss=-30.0)
+    assert end.outcome != "converged"
+    ax = panels(end)
     assert "never gives" in words(ax["margin, normalised by the weights' norm"])
-    assert found.outcome in words(ax["distance of the path from the limit"])
+    assert end.outcome in words(ax["distance of the path from the limit"])
     assert any(title.startswith("last moment: ") for title in ax)
 
 
 def test_the_network_drawn_is_the_one_summed_up() -> None:
     data = load("orthogonal_classes:n=6,d=3")
-    found = limit(data, BOTH, log10_loss=-30.0)
+    end = limit(data, BOTH, log10_loss=-30.0)
     none = {"groups": (), "network": None, "kkt": None, "certificate": None, "fitted_rate": None}
-    lost = replace(found[1], outcome=Outcome.UNDECIDED, approach=np.zeros((0, 2)), **none)
-    found = replace(found, each=(found[0], lost, found[2]))
+    lost = replace(end[1], outcome=Outcome.UNDECIDED, approach=np.zeros((0, 2)), **none)
+    end = replace(end, each=(end[0], lost, end[2]))
     figure = Figure()
-    fill(figure, found)
+    fill(figure, end)
     said = figure.get_suptitle()
-    assert "class 1 against the rest" in said or found[0].outcome != "converged"
+    assert "class 1 against the rest" in said or end[0].outcome != "converged"
     assert "one of 3 networks" in said
 
 

@@ -48,13 +48,13 @@ def noisy(rng: np.random.Generator, **more: Any) -> list[dict[str, Any]]:
 def one(rows: list[dict[str, Any]], axes: tuple[str, ...], **options: Any) -> Any:
     """The figure of the only value, and its caption."""
     chosen = choose(rows, axes, options)
-    found = pool(rows, chosen, chosen.values[0])
-    return phase_figure(found, chosen), caption(found, chosen)
+    pooled = pool(rows, chosen, chosen.values[0])
+    return phase_figure(pooled, chosen), caption(pooled, chosen)
 
 
 def mesh(ax: Any) -> QuadMesh:
-    (found,) = [item for item in ax.collections if isinstance(item, QuadMesh)]
-    return found
+    (values,) = [item for item in ax.collections if isinstance(item, QuadMesh)]
+    return values
 
 
 def curves(ax: Any) -> dict[str, Any]:
@@ -96,14 +96,14 @@ def test_the_band_of_a_mean_is_student_s(rng) -> None:
 def test_the_band_of_true_and_false_is_exact() -> None:
     rows = grid(lambda r: bool(r["seed"] < r["n"]), n=(1, 2, 3, 4), seeds=5)
     chosen = choose(rows, ("n",), {})
-    found = pool(rows, chosen, "v")
+    pooled = pool(rows, chosen, "v")
     for j, hits in enumerate((1, 2, 3, 4)):
         exact = stats.binomtest(hits, 5).proportion_ci(0.99, method="exact")
-        assert found.middle(0, j) == hits / 5
-        assert found.interval(0, j) == pytest.approx((exact.low, exact.high))
-    assert "Clopper" in caption(found, chosen)
+        assert pooled.middle(0, j) == hits / 5
+        assert pooled.interval(0, j) == pytest.approx((exact.low, exact.high))
+    assert "Clopper" in caption(pooled, chosen)
     numbers = [{**r, "v": float(r["v"])} for r in rows]
-    assert pool(numbers, chosen, "v").interval(0, 1) == found.interval(0, 1)
+    assert pool(numbers, chosen, "v").interval(0, 1) == pooled.interval(0, 1)
 
 
 def test_numbers_that_are_always_0_have_no_probability() -> None:
@@ -114,12 +114,12 @@ def test_numbers_that_are_always_0_have_no_probability() -> None:
 def test_positive_numbers_over_decades_are_pooled_by_their_logarithms() -> None:
     rows = grid(lambda r: 10.0 ** -(r["n"] + r["seed"]), n=(1, 5, 9), seeds=3)
     chosen = choose(rows, ("n",), {})
-    found = pool(rows, chosen, "v")
-    assert found.kind == "geometric" and found.middle(0, 0) == pytest.approx(1e-2)
+    pooled = pool(rows, chosen, "v")
+    assert pooled.kind == "geometric" and pooled.middle(0, 0) == pytest.approx(1e-2)
     half = stats.t.ppf(0.995, 2) / np.sqrt(3)
-    assert found.interval(0, 0) == pytest.approx((10 ** (-2 - half), 10 ** (-2 + half)))
-    assert phase_figure(found, chosen).axes[0].get_yscale() == "log"
-    assert "logarithms" in caption(found, chosen)
+    assert pooled.interval(0, 0) == pytest.approx((10 ** (-2 - half), 10 ** (-2 + half)))
+    assert phase_figure(pooled, chosen).axes[0].get_yscale() == "log"
+    assert "logarithms" in caption(pooled, chosen)
 
 
 def test_words_are_shares_and_the_most_frequent_is_mapped() -> None:
@@ -146,9 +146,9 @@ def _rgb() -> list[tuple[float, float, float]]:
 def test_many_words_become_few() -> None:
     rows = grid(lambda r: f"word {r['seed'] % 9}", a=(1, 2, 3), seeds=27)
     chosen = choose(rows, ("a",), {})
-    found = pool(rows, chosen, "v")
-    assert len(found.words) == 6 and found.words[-1] == "the rest"
-    assert sum(found.middle(0, 0, word) for word in found.words) == pytest.approx(1)
+    pooled = pool(rows, chosen, "v")
+    assert len(pooled.words) == 6 and pooled.words[-1] == "the rest"
+    assert sum(pooled.middle(0, 0, word) for word in pooled.words) == pytest.approx(1)
 
 
 def test_failed_runs_are_left_out_counted_and_hatched(rng) -> None:
@@ -157,8 +157,8 @@ def test_failed_runs_are_left_out_counted_and_hatched(rng) -> None:
         if r["width"] == 32 and r["scale"] > 1 or r["seed"] == 4:
             r.update(status="failed", reason="memory", v=None)
     chosen = choose(rows, ("width", "scale"), {"value": "v"})
-    found = pool(rows, chosen, "v")
-    figure, said = phase_figure(found, chosen), caption(found, chosen)
+    pooled = pool(rows, chosen, "v")
+    figure, said = phase_figure(pooled, chosen), caption(pooled, chosen)
     masked = np.ma.getmaskarray(mesh(figure.axes[0]).get_array())
     assert masked.sum() == sum(scale > 1 for scale in SCALES) and masked[2, -1]
     assert any(patch.get_hatch() for patch in figure.axes[0].patches)

@@ -103,7 +103,7 @@ def text(entries: dict[str, Any]) -> str:
 def multipliers(X: np.ndarray, y: np.ndarray, dual: np.ndarray, alpha: float) -> list[dict]:
     """The best z for each sign and each cell of the support points that needs one."""
     support = np.flatnonzero(dual)
-    found: list[tuple[float, float, dict]] = []
+    priced: list[tuple[float, float, dict]] = []
     for signs in signs_of(X[support]):
         slopes = np.where(signs > 0, 1, alpha)
         for sign in (1, -1):
@@ -111,9 +111,9 @@ def multipliers(X: np.ndarray, y: np.ndarray, dual: np.ndarray, alpha: float) ->
             z, height = nnls((signs[:, None] * X[support]).T, -g)
             pairs = [[int(support[k]), float(z[k])] for k in np.flatnonzero(z)]
             entry = {"sign": sign, "cell": text_of(signs), "z": pairs}
-            found.append((float(np.linalg.norm(g)), float(height), entry))
-    peak = max(height for _, height, _ in found)
-    return [entry for norm, _, entry in found if norm > peak]
+            priced.append((float(np.linalg.norm(g)), float(height), entry))
+    peak = max(height for _, height, _ in priced)
+    return [entry for norm, _, entry in priced if norm > peak]
 
 
 def solved(X: np.ndarray, y: np.ndarray, alpha: float) -> dict[str, Any]:
@@ -128,8 +128,8 @@ def solved(X: np.ndarray, y: np.ndarray, alpha: float) -> dict[str, Any]:
     cp.Problem(cp.Minimize(size), [fits, *inside]).solve(solver=cp.CLARABEL)
     dual = np.maximum(fits.dual_value, 0)
     dual[dual < 1e-6 * dual.max()] = 0
-    found = [(w, a) for weights, a in ((U, 1), (V, -1)) for w in weights.value]
-    neurons = [(w, a) for w, a in found if np.linalg.norm(w) > 1e-7]
+    values = [(w, a) for weights, a in ((U, 1), (V, -1)) for w in weights.value]
+    neurons = [(w, a) for w, a in values if np.linalg.norm(w) > 1e-7]
     return content(X, [problem(y, neurons, dual, multipliers(X, y, dual, alpha))], alpha)
 
 

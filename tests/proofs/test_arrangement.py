@@ -19,7 +19,7 @@ from tacit.proofs.exact import Budget, whole
 from tacit.values import BadInput
 
 
-def found(X: np.ndarray) -> set[str]:
+def cells_of(X: np.ndarray) -> set[str]:
     signs = [text_of(signs) for signs in signs_of(np.asarray(X, dtype=float))]
     assert len(set(signs)) == len(signs)
     return set(signs)
@@ -56,7 +56,7 @@ small = st.tuples(st.integers(1, 6), st.integers(1, 4)).flatmap(
 @settings(max_examples=100, deadline=None)
 @given(small)
 def test_all_sign_vectors(X: np.ndarray) -> None:
-    assert found(X) == by_brute_force(X)
+    assert cells_of(X) == by_brute_force(X)
 
 
 @settings(deadline=None)
@@ -66,7 +66,7 @@ def test_all_sign_vectors(X: np.ndarray) -> None:
     )
 )
 def test_the_number_of_cells_of_special_position(X: np.ndarray) -> None:
-    assert len(found(X)) == by_ranks(X)
+    assert len(cells_of(X)) == by_ranks(X)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_number_of_cells_of_special_position(X: np.ndarray) -> None:
 )
 def test_general_position(n: int, d: int, number: int, rng: np.random.Generator) -> None:
     X = rng.normal(size=(n, d))
-    all_cells = found(X)
+    all_cells = cells_of(X)
     assert len(all_cells) == number == most_cells(n, d)
     for u in rng.normal(size=(300, d)):
         assert text_of(np.sign(X @ u).astype(int)) in all_cells
@@ -82,14 +82,14 @@ def test_general_position(n: int, d: int, number: int, rng: np.random.Generator)
 
 def test_less_than_full_rank(rng: np.random.Generator) -> None:
     flat = np.round(8 * rng.normal(size=(9, 2))) @ np.round(8 * rng.normal(size=(2, 5)))
-    assert found(flat) == found(flat[:, :2])
-    assert len(found(flat)) == 18
+    assert cells_of(flat) == cells_of(flat[:, :2])
+    assert len(cells_of(flat)) == 18
 
 
 def test_parallel_opposite_and_zero_rows() -> None:
     X = np.array([[1, 2, 0], [0, 0, 0], [-3, -6, 0], [0.5, 1, 0], [0, 1, 1]])
-    assert found(X) == {"+0-++", "+0-+-", "-0+-+", "-0+--"}
-    assert found(np.zeros((2, 3))) == {"00"}
+    assert cells_of(X) == {"+0-++", "+0-+-", "-0+-+", "-0+--"}
+    assert cells_of(np.zeros((2, 3))) == {"00"}
 
 
 def test_one_bit_off_a_plane() -> None:
@@ -97,18 +97,18 @@ def test_one_bit_off_a_plane() -> None:
     X = np.array([[0.1, 0.7, 0.3], [0.4, -0.2, 0.6], [0.1 + 0.4, 0.7 - 0.2, 0.3 + 0.6]])
     X = np.round(X * 2**40) / 2**40
     X[2] = X[0] + X[1]
-    assert len(found(X)) == 6
+    assert len(cells_of(X)) == 6
     X[2, 1] = np.nextafter(X[2, 1], 1)
-    assert len(found(X)) == 8
+    assert len(cells_of(X)) == 8
 
 
 def test_sizes_of_rows_and_columns_do_not_matter(rng: np.random.Generator) -> None:
     X = rng.normal(size=(12, 3))
     rows = 2.0 ** rng.integers(-900, 900, (12, 1))
     columns = 2.0 ** np.array([[0, -60, 70]])
-    assert found(X * columns * rows) == found(X)
+    assert cells_of(X * columns * rows) == cells_of(X)
     extreme = np.array([[1e-300, 1e300, 1.0], [1e300, 1e-300, -1.0], [1, 1, 1e300], [1, -1, 1]])
-    assert len(found(extreme)) == 14
+    assert len(cells_of(extreme)) == 14
 
 
 def test_signs_that_contradict_each_other() -> None:

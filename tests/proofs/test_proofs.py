@@ -129,10 +129,10 @@ def test_cells_in_small_portions(rng: np.random.Generator, monkeypatch: pytest.M
         X, y, dual = rng.normal(size=(7, 3)), labels(7), rng.random(7)
         push = multipliers(X, y, dual, 0.3)
         (given,) = parse(write_proof(content(X, [problem(y, [], dual, push)], 0.3))).problems
-        found = cell_peaks(X, 0.3, given, Budget())
+        peaks_at_once = cell_peaks(X, 0.3, given, Budget())
         with monkeypatch.context() as patch:
             patch.setattr(peaks, "_BLOCK", 24)
-            assert cell_peaks(X, 0.3, given, Budget()) == found
+            assert cell_peaks(X, 0.3, given, Budget()) == peaks_at_once
 
 
 def test_degenerate_data(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -36,8 +36,8 @@ runs = st.builds(
 def test_every_run_is_in_one_pack(many, most, shares):
     made = packs(many, most, shares)
     place = {id(run): i for i, run in enumerate(many)}
-    found = [place[id(run)] for pack in made for run in pack]
-    assert sorted(found) == list(range(len(many)))
+    values = [place[id(run)] for pack in made for run in pack]
+    assert sorted(values) == list(range(len(many)))
     kinds = [alike(pack[0]) for pack in made]
     assert [kind for kind, _ in groupby(kinds)] == list(dict.fromkeys(map(alike, many)))
     for pack in made:

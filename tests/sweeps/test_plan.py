@@ -206,18 +206,18 @@ def points(rng):
 
 def test_data_in_files_is_known_by_content_not_by_place(tmp_path, points):
     X, y = points
-    found = []
+    seen = []
     for name in ("here", "there"):
         folder = tmp_path / name
         (folder / "sub").mkdir(parents=True)
         np.savez(folder / "sub" / "points.npz", X=X, y=y)
-        found.append(read(write(folder, FILE.replace("FILE", "sub/points.npz"))))
-    one, other = (plan.points[0].run for plan in found)
+        seen.append(read(write(folder, FILE.replace("FILE", "sub/points.npz"))))
+    one, other = (plan.points[0].run for plan in seen)
     assert one.key == other.key
     assert [name for name, _ in one.files] == ["points.npz"]
     assert str(tmp_path) not in json.dumps(one.data.text)
-    assert found[0].points[0].values["data.file"] == "sub/points.npz"
-    for plan in found:
+    assert seen[0].points[0].values["data.file"] == "sub/points.npz"
+    for plan in seen:
         (data,) = plan.sets.values()
         assert plan.points[0].run.data in plan.sets
         np.testing.assert_array_equal(data.X, X)
@@ -477,10 +477,10 @@ def test_ranges(made):
     assert axis("lr", "{ from = 0.1, to = 0.5, linear = 5 }") == [0.1, 0.2, 0.3, 0.4, 0.5]
     assert axis("lr", "{ from = 1e-4, to = 1, log = 5 }") == [1e-4, 1e-3, 1e-2, 0.1, 1.0]
     ends = 0.1 + 0.2, 1e300 / 3
-    found = axis("lr", f"{{ from = {ends[0]!r}, to = {ends[1]!r}, log = 50 }}")
-    assert (found[0], found[-1]) == ends and len(found) == 50
-    found = axis("batch", "{ from = 1, to = 8, log = 4 }")
-    assert found == [1, 2, 4, 8] and all(type(batch) is int for batch in found)
+    numbers = axis("lr", f"{{ from = {ends[0]!r}, to = {ends[1]!r}, log = 50 }}")
+    assert (numbers[0], numbers[-1]) == ends and len(numbers) == 50
+    numbers = axis("batch", "{ from = 1, to = 8, log = 4 }")
+    assert numbers == [1, 2, 4, 8] and all(type(batch) is int for batch in numbers)
     assert axis("width", "{ from = 2, to = 4 }") == [2, 3, 4]
     with pytest.raises(BadInput, match="9 points do not fit between 1 and 8; take fewer"):
         axis("batch", "{ from = 1, to = 8, linear = 9 }")

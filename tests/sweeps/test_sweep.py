@@ -104,9 +104,9 @@ class Nobody(Here):
     at_once = crashes = pack
 
 
-def counts(found) -> tuple[int, int, int, int]:
-    assert found.done + found.failed + found.cached == found.runs
-    return found.runs, found.done, found.failed, found.cached
+def counts(completed) -> tuple[int, int, int, int]:
+    assert completed.done + completed.failed + completed.cached == completed.runs
+    return completed.runs, completed.done, completed.failed, completed.cached
 
 
 def test_what_is_there_is_not_done_again(plan: Plan, tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_a_run_that_crashes_its_workers_has_failed_and_the_rest_is_done(
         return [RunResult({}) for _ in pack]
 
     workers = Here(crash)
-    found = complete(plan, Store(tmp_path / "s"), workers)
-    assert counts(found) == (RUNS, RUNS - 1, 1, 0)
-    assert found.reasons == [f"its worker died, {CRASHES} times"]
+    completed = complete(plan, Store(tmp_path / "s"), workers)
+    assert counts(completed) == (RUNS, RUNS - 1, 1, 0)
+    assert completed.reasons == [f"its worker died, {CRASHES} times"]
     alone = [seeds for seeds in workers.started if len(seeds) == 1]
     assert alone.count([POISON]) == CRASHES
     done = [s for seeds in workers.started if POISON not in seeds for s in seeds]
@@ -180,10 +180,10 @@ def test_what_others_do_meanwhile_is_not_done_twice(plan: Plan, tmp_path: Path) 
         return [RunResult({"limit.margin": 5.0}) for _ in pack]
 
     workers.do = do
-    found = complete(plan, Store(tmp_path / "s"), workers)
+    completed = complete(plan, Store(tmp_path / "s"), workers)
     assert sum(map(len, workers.started)) < RUNS
-    assert found.cached == RUNS - sum(map(len, workers.started)) and found.failed == 0
-    assert len(rows(plan, found.results)) == RUNS
+    assert completed.cached == RUNS - sum(map(len, workers.started)) and completed.failed == 0
+    assert len(rows(plan, completed.results)) == RUNS
 
 
 def test_the_second_sweep_begins_at_the_other_end(plan: Plan, tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def test_a_full_disk_stops_the_sweep(plan: Plan, tmp_path: Path, monkeypatch) ->
 
     monkeypatch.setattr(store, "_write", full)
     refused(lambda: complete(plan, store, Here()), "no space left")
-    found = complete(plan, Store(tmp_path / "s"), Here())
-    assert found.cached > 0 and found.done > 0 and found.failed == 0
+    completed = complete(plan, Store(tmp_path / "s"), Here())
+    assert completed.cached > 0 and completed.done > 0 and completed.failed == 0
 
 
 # ------------------------------------------------------------------------------- for real, and hurt
@@ -256,7 +256,7 @@ def until(process: subprocess.Popen[str], condition: Callable[[], object]) -> No
 
 def children(pid: int) -> list[int]:
     """The processes that it started for the work."""
-    found = []
+    seen = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -265,8 +265,8 @@ def children(pid: int) -> list[int]:
             except OSError:
                 continue
             if parent == str(pid) and b"spawn_main" in words:
-                found.append(int(name))
-    return found
+                seen.append(int(name))
+    return seen
 
 
 def test_killed_once_it_ends_with_the_same_table(file: Path, table: bytes, tmp_path: Path) -> None:
@@ -356,8 +356,8 @@ def check_what_is_kept(file: Path, out: Path) -> None:
     """Every folder is a whole run, and the next sweep does the others."""
     kept, plan, said = there(out), read(file), []
     assert 0 < kept < LONGER
-    found = complete(plan, Store(out, warn=said.append), Here())
-    assert counts(found) == (LONGER, LONGER - kept, 0, kept) and not said
+    completed = complete(plan, Store(out, warn=said.append), Here())
+    assert counts(completed) == (LONGER, LONGER - kept, 0, kept) and not said
     assert not [name for name in os.listdir(out / "runs") if name[0] == "."]
 
 
@@ -376,8 +376,8 @@ def test_no_room_on_the_disk(longer: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_run_that_ends_its_process_each_time(plan: Plan, table: bytes, tmp_path: Path) -> None:
     with Cores(2, real_but_poison) as workers:
-        found = complete(plan, Store(tmp_path / "s"), workers)
-    assert counts(found) == (RUNS, RUNS - 1, 1, 0)
-    assert found.reasons == [f"its worker ended with exit code 7, {CRASHES} times"]
-    ours, right = as_csv(plan, rows(plan, found.results)).splitlines(), table.splitlines()
+        completed = complete(plan, Store(tmp_path / "s"), workers)
+    assert counts(completed) == (RUNS, RUNS - 1, 1, 0)
+    assert completed.reasons == [f"its worker ended with exit code 7, {CRASHES} times"]
+    ours, right = as_csv(plan, rows(plan, completed.results)).splitlines(), table.splitlines()
     assert [k for k in range(RUNS + 1) if ours[k] != right[k]] == [1 + POISON]

@@ -51,11 +51,11 @@ def read(data: bytes) -> list[dict[str, str]]:
 
 
 def test_rows_are_in_the_order_of_the_plan():
-    found = rows(PLAN, RESULTS)
-    assert [row["seed"] for row in found] == [0, 1, 2]
-    assert [row["status"] for row in found] == ["done", "done", "failed"]
-    assert [row["reason"] for row in found] == [None, None, "=cmd()"]
-    for row in found:
+    lines = rows(PLAN, RESULTS)
+    assert [row["seed"] for row in lines] == [0, 1, 2]
+    assert [row["status"] for row in lines] == ["done", "done", "failed"]
+    assert [row["reason"] for row in lines] == [None, None, "=cmd()"]
+    for row in lines:
         assert tuple(row) == columns(PLAN)
     assert columns(PLAN) == (
         *("data.file", "lr", "stop", "seed", "status", "reason", "outcome", "epoch"),
@@ -63,7 +63,7 @@ def test_rows_are_in_the_order_of_the_plan():
         *CERTIFICATE,
         "run",
     )
-    assert [row["run"] for row in found] == [point.run.key for point in PLAN.points]
+    assert [row["run"] for row in lines] == [point.run.key for point in PLAN.points]
     assert [row["seed"] for row in rows(PLAN, dict(list(RESULTS.items())[:1]))] == [2]
 
 
@@ -89,15 +89,15 @@ def test_no_text_is_a_formula():
 
 
 def test_parquet_has_the_same_and_types_that_do_not_depend_on_values():
-    found = rows(PLAN, RESULTS)
-    table = parquet.read_table(io.BytesIO(as_parquet(PLAN, found)))
+    lines = rows(PLAN, RESULTS)
+    table = parquet.read_table(io.BytesIO(as_parquet(PLAN, lines)))
     kinds = {field.name: field.type for field in table.schema}
     assert tuple(kinds) == columns(PLAN)
     assert kinds["lr"] == kinds["certificate.gap"] == kinds["margin"] == pyarrow.float64()
     assert kinds["seed"] == kinds["epoch"] == pyarrow.int64()
     assert kinds["reason"] == kinds["certificate.optimality"] == kinds["stop"] == pyarrow.string()
     assert kinds["singular_values"] == pyarrow.list_(pyarrow.float64())
-    for row, again in zip(found, table.to_pylist(), strict=True):
+    for row, again in zip(lines, table.to_pylist(), strict=True):
         again["stop"] = json.loads(again["stop"])
         assert again == row
     nothing = {key: RunResult({}) for key in RESULTS}

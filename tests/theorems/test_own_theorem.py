@@ -73,9 +73,9 @@ def test_the_command_line_knows_it(installed, tmp_path):
     command = [sys.executable, "-m", "tacit", "predict", str(tmp_path / "pair.csv"), "--json"]
     done = _run([*command, "--only", "mine2026"], installed)
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)["theorems"]
-    assert found["id"] == ID and found["applies"] is None  # `converges` needs a run
-    assert abs(found["prediction"]["margin"] - 0.3727) < 1e-4
+    (result,) = json.loads(done.stdout)["theorems"]
+    assert result["id"] == ID and result["applies"] is None  # `converges` needs a run
+    assert abs(result["prediction"]["margin"] - 0.3727) < 1e-4
 
 
 def test_it_passes_the_suite_of_all_theorems(installed):
@@ -143,8 +143,8 @@ def test_several_theorems_in_one_entry_point(tmp_path, monkeypatch):
     again = "id='mine:b', source=Source('mine', 'B')"
     _broken(tmp_path, "fine", f"thing = (thing_with({MINE}), thing_with({again}))")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = theorems.__wrapped__()
-    assert list(found)[-2:] == ["mine:a", "mine:b"] and len(found) == len(theorems()) + 2
+    known = theorems.__wrapped__()
+    assert list(known)[-2:] == ["mine:a", "mine:b"] and len(known) == len(theorems()) + 2
 
 
 def test_the_command_line_shows_that_line_and_no_traceback(tmp_path):

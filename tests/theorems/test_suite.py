@@ -158,9 +158,9 @@ def test_the_flow_approaches_the_prediction(id):
 @pytest.mark.parametrize("id", [id for id in ALL if theorem(id).errata])
 def test_its_errata_are_shown_by_a_computation(id):
     for erratum in theorem(id).errata:
-        found = erratum.check()
-        assert found.supports == "corrected", found.words
-        assert found.words.endswith(".")
+        evidence = erratum.check()
+        assert evidence.supports == "corrected", evidence.words
+        assert evidence.words.endswith(".")
 
 
 def changed(run, change):

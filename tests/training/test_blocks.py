@@ -33,6 +33,6 @@ def test_a_step_too_large_ends_as_diverged():
     """With its last good weights: 120 points are two blocks of 50 and a rest of 20."""
     data = load("linear:n=120,d=60,seed=1")
     setting = Setting(width=6, rule="sgd", lr=1e200, loss="hinge")
-    found = train_many(data, setting, epochs=5, seeds=[0, 1])
-    assert set(found.outcomes) == {"diverged"}
-    assert np.isfinite(found.last["W"]).all()
+    run = train_many(data, setting, epochs=5, seeds=[0, 1])
+    assert set(run.outcomes) == {"diverged"}
+    assert np.isfinite(run.last["W"]).all()

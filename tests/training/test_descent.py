@@ -173,7 +173,7 @@ def test_balance_drifts_in_proportion_to_the_step_size(smooth) -> None:
     ]
     start = initial_weights(TwoLayer(0.3), 3, 4, smooth[1].init, 0)
     kept = (start["W"] ** 2).sum(axis=1) - start["a"] ** 2
-    drifts = [np.abs(found[0] - kept).max() for found in differences]
+    drifts = [np.abs(one[0] - kept).max() for one in differences]
     assert drifts[-1] < 0.01 and slope(rates, drifts) == pytest.approx(1, abs=0.05)
 
 

@@ -55,30 +55,30 @@ def test_a_member_is_the_same_in_any_ensemble():
 def test_many_agree_with_train():
     setting = Setting(width=8, rule="sgd", batch=5, lr=0.05)
     data = load("linear:n=23,d=3,seed=2")
-    found = train_many(data, setting, 20, [4, 5])
+    trained = train_many(data, setting, 20, [4, 5])
     for i, seed in enumerate((4, 5)):
         run = train(data, setting, epochs=20, seeds=[seed])
-        np.testing.assert_array_equal(found.last["W"][i], run.params["W"][0])
+        np.testing.assert_array_equal(trained.last["W"][i], run.params["W"][0])
     X = data.X[:4]
     np.testing.assert_allclose(
-        found.outputs(X)[1], np.maximum(X @ found.last["W"][1].T, 0) @ found.last["a"][1]
+        trained.outputs(X)[1], np.maximum(X @ trained.last["W"][1].T, 0) @ trained.last["a"][1]
     )
 
 
 @pytest.mark.parametrize("batched", [True, False])
 def test_what_diverges_says_so_and_keeps_its_last_good_weights(batched):
     setting = Setting(width=4, train="both", lr=1e200, loss="exponential")
-    found = train_many(load("xor"), setting, 50, [0, 1], batched=batched)
-    assert set(found.outcomes) == {"diverged"}
-    assert np.isfinite(found.last["W"]).all()
+    run = train_many(load("xor"), setting, 50, [0, 1], batched=batched)
+    assert set(run.outcomes) == {"diverged"}
+    assert np.isfinite(run.last["W"]).all()
 
 
 def test_given_weights_are_the_start():
     start = {"W": np.array([[[1.0, 0.5], [-1.0, 0.2]]]), "a": np.array([[1.0, -1.0]])}
     setting = Setting(width=2, train="first", lr=0.01, loss="hinge")
-    found = train_many(load("xor"), setting, 3, [0], at=[0], start_at=start)
-    np.testing.assert_array_equal(found.weights["W"][0], start["W"])
-    assert (found.last["W"] != start["W"]).any()
+    run = train_many(load("xor"), setting, 3, [0], at=[0], start_at=start)
+    np.testing.assert_array_equal(run.weights["W"][0], start["W"])
+    assert (run.last["W"] != start["W"]).any()
 
 
 def test_a_data_set_for_each_seed():
@@ -99,9 +99,9 @@ def test_softmax_of_several_outputs():
         lr=0.01,
     )
     for single in (False, True):
-        found = train_many(data, setting, 15, [0], at=[0], single=single)
+        run = train_many(data, setting, 15, [0], at=[0], single=single)
         before, after = (
-            float((found.outputs(data.test.X, t)[0].argmax(axis=1) != data.test.y).mean())
+            float((run.outputs(data.test.X, t)[0].argmax(axis=1) != data.test.y).mean())
             for t in (0, 1)
         )
         assert after < 0.15 < before

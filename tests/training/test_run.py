@@ -63,21 +63,21 @@ def refused(path) -> str:
 
 
 def test_what_is_saved_is_what_is_loaded(run, folder) -> None:
-    found = load(folder)
+    loaded = load(folder)
     for name in ("setting", "members", "outcomes", "seconds", "epoch", "train_error", "test_error"):
-        assert getattr(found, name) == getattr(run, name), name
-    for ours, theirs in ((run.state, found.state), (run.measures, found.measures)):
+        assert getattr(loaded, name) == getattr(run, name), name
+    for ours, theirs in ((run.state, loaded.state), (run.measures, loaded.measures)):
         assert list(ours) == list(theirs)
         for name in ours:
             np.testing.assert_array_equal(ours[name], theirs[name])
             assert ours[name].dtype == theirs[name].dtype
-    for ours, theirs in ((run.data, found.data), (run.data.test, found.data.test)):
+    for ours, theirs in ((run.data, loaded.data), (run.data.test, loaded.data.test)):
         np.testing.assert_array_equal(ours.X, theirs.X)
         np.testing.assert_array_equal(ours.y, theirs.y)
         assert (ours.name, ours.classes, ours.parameters) == (
             theirs.name, theirs.classes, theirs.parameters,
         )  # fmt: skip
-    np.testing.assert_array_equal(run.epochs, found.epochs)
+    np.testing.assert_array_equal(run.epochs, loaded.epochs)
 
 
 def test_saving_what_was_loaded_gives_the_same_bytes(folder, tmp_path) -> None:
@@ -91,9 +91,9 @@ def test_k_classes_and_names_that_are_no_text(tmp_path) -> None:
     data = Dataset(np.eye(3), [0, 1, 2], "caf\udce9", ("a", "ü", "\udcff"))
     run = train(data, Setting(width=2), epochs=3, seeds=(1, 0))
     save(run, tmp_path / "run")
-    found = load(tmp_path / "run")
-    assert found.members == run.members and found.data.classes == data.classes
-    assert found.data.name == data.name and found.train_error == run.train_error
+    loaded = load(tmp_path / "run")
+    assert loaded.members == run.members and loaded.data.classes == data.classes
+    assert loaded.data.name == data.name and loaded.train_error == run.train_error
 
 
 def test_nothing_is_overwritten_unless_forced(run, folder, tmp_path) -> None:
@@ -251,12 +251,12 @@ def test_random_corruption_is_refused_or_harmless(
     target = copy(folder, tmp_path_factory.mktemp("broken") / "run")
     spoil(target / name, seed, how)
     try:
-        found = load(target)
+        loaded = load(target)
     except BadInput as error:
         assert "\n" not in str(error)
     else:
-        json.dumps(found.to_dict(), allow_nan=False)
-        assert found.params["W"].shape == (2, 4, 2)
+        json.dumps(loaded.to_dict(), allow_nan=False)
+        assert loaded.params["W"].shape == (2, 4, 2)
 
 
 def test_an_archive_with_a_pickle_is_not_opened(folder, tmp_path) -> None:
@@ -280,9 +280,9 @@ def test_a_summary_has_numbers_for_one_and_lists_for_many(run) -> None:
     assert one["loss"] == 0 and one["log10_loss"] is None and one["train_error"] == 0
     assert one["measures"]["epoch"][-1] == one["epochs"] == 200
     assert len(one["measures"]["singular_values"][0]) == 10
-    for found in (one, many):
-        assert {"loss", "train_error", "measures", "seconds"} <= set(found)
-        json.dumps(found, allow_nan=False)
+    for each in (one, many):
+        assert {"loss", "train_error", "measures", "seconds"} <= set(each)
+        json.dumps(each, allow_nan=False)
 
 
 def test_plain_values() -> None:

@@ -194,8 +194,8 @@ def test_one_network_per_class_and_the_largest_output_decides(rng) -> None:
     for i, (seed, k) in enumerate(run.members):
         alone = train(data.one_vs_rest(k), replace(SETTING, lr=0.5), epochs=30, seeds=(seed,))
         same(member(run, i), alone)
-    found = run.to_dict()
-    assert found["classes"] == ["a", "b", "c"] * 2 and found["seeds"] == [9] * 3 + [4] * 3
+    result = run.to_dict()
+    assert result["classes"] == ["a", "b", "c"] * 2 and result["seeds"] == [9] * 3 + [4] * 3
 
 
 # --- arguments ------------------------------------------------------------------------------------

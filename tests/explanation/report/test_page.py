@@ -28,13 +28,13 @@ SECTIONS = ["answer", "pictures", "hypotheses", "predictions", "geometry", "limi
 
 
 @pytest.fixture(scope="module")
-def found() -> Explanation:
+def explanation() -> Explanation:
     return explain(load("orthogonal:n=12,d=2,seed=1"), BOTH)
 
 
 @pytest.fixture(scope="module")
-def html(found: Explanation) -> str:
-    return page(found)
+def html(explanation: Explanation) -> str:
+    return page(explanation)
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +107,18 @@ def test_every_part_is_there_in_order_and_links_lead_somewhere(html: str) -> Non
     assert {link[1:] for link in seen.links} <= set(seen.ids)
 
 
-def test_every_theorem_and_every_number_is_there(found: Explanation, html: str) -> None:
+def test_every_theorem_and_every_number_is_there(explanation: Explanation, html: str) -> None:
     text = text_of(html)
-    for verdict in found.worst.verdicts:
+    for verdict in explanation.worst.verdicts:
         assert verdict.theorem.id in text
         if verdict.applies is not False:
             assert " ".join(verdict.words.split()) in text
             assert verdict.prediction is None or verdict.prediction.words in text
             for check in verdict.hypotheses:
                 assert check.name in text and number(check.slack) in text
-    for check in found.geometry.properties.values():
+    for check in explanation.geometry.properties.values():
         assert check.name in text and check.note in text
-    limit = found.worst.limit
+    limit = explanation.worst.limit
     assert limit.certificate is not None and limit.certificate.verdict in text
     for group in limit.groups:
         assert number(group.weight, 6) in text
@@ -134,13 +134,17 @@ def test_the_answer_has_its_three_parts(html: str) -> None:
     assert "Refuted" not in text
 
 
-def test_the_command_makes_the_same_data_and_is_understood(found: Explanation, html: str) -> None:
+def test_the_command_makes_the_same_data_and_is_understood(
+    explanation: Explanation, html: str
+) -> None:
     from tacit.cli._app import app
 
-    words = shlex.split(command(found))
-    assert words[:2] == ["tacit", "explain"] and command(found) in unescape(html)
+    words = shlex.split(command(explanation))
+    assert words[:2] == ["tacit", "explain"] and command(explanation) in unescape(html)
     again = load(words[2])
-    assert np.array_equal(again.X, found.data.X) and np.array_equal(again.y, found.data.y)
+    assert np.array_equal(again.X, explanation.data.X) and np.array_equal(
+        again.y, explanation.data.y
+    )
     called, bound, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
     assert called.__name__ == "explain"
     network = bound.arguments["network"]
@@ -155,26 +159,26 @@ def test_generators_are_called_as_they_were(text: str) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_data_without_a_name_is_said_to_be_data(found: Explanation) -> None:
-    data = replace(found.data, parameters={})
-    assert source(data) == UNNAMED and "DATA stands for" in page(replace(found, data=data))
-    file = replace(found.data, parameters={"file": "a b'.csv", "labels": {"u": 1, "v": -1}})
-    words = shlex.split(command(replace(found, data=file)))
+def test_data_without_a_name_is_said_to_be_data(explanation: Explanation) -> None:
+    data = replace(explanation.data, parameters={})
+    assert source(data) == UNNAMED and "DATA stands for" in page(replace(explanation, data=data))
+    file = replace(explanation.data, parameters={"file": "a b'.csv", "labels": {"u": 1, "v": -1}})
+    words = shlex.split(command(replace(explanation, data=file)))
     assert words[2] == "a b'.csv" and words[words.index("--labels") + 1] == "u=+1,v=-1"
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_refuted_is_loud_and_can_be_run_again(found: Explanation) -> None:
-    part = found.worst
+def test_refuted_is_loud_and_can_be_run_again(explanation: Explanation) -> None:
+    part = explanation.worst
     at = next(k for k, one in enumerate(part.verdicts) if one.theorem.id == "lyu2021:thmH.2")
     fake = replace(part.verdicts[at], status="refuted", residual=0.25, words="It is off by 0.25.")
     verdicts = (*part.verdicts[:at], fake, *part.verdicts[at + 1 :])
-    html = page(replace(found, parts=(replace(part, verdicts=verdicts),)))
+    html = page(replace(explanation, parts=(replace(part, verdicts=verdicts),)))
     Reader(html)
     box = re.search(r'(?s)<section class="refuted".*?</section>', html)
     assert box is not None and html.index(box.group()) < html.index('id="answer"')
     said = text_of(box.group())
-    again = command(found, "lyu2021:thmH.2")
+    again = command(explanation, "lyu2021:thmH.2")
     for words in ("Refuted", "Theorem H.2", "It is off by 0.25.", "0.25", again, "seed 0",
                   f"tacit {__version__}", "numpy", "balanced:1e-4"):  # fmt: skip
         assert words in said
@@ -223,14 +227,14 @@ def test_an_interrupted_search_says_what_is_missing(classes: Explanation) -> Non
 
 
 def test_without_a_limit_the_outcome_and_its_evidence_are_said() -> None:
-    found = explain(load("xor"), replace(BOTH, width=2), only=("phuong2021:thm1",))
-    outcome = found.worst.limit.outcome
+    explanation = explain(load("xor"), replace(BOTH, width=2), only=("phuong2021:thm1",))
+    outcome = explanation.worst.limit.outcome
     assert outcome == "partial"
-    html = page(found)
+    html = page(explanation)
     Reader(html)
     text = text_of(html)
     assert f"No limit is claimed: the path is {outcome}." in text
-    assert text.count(found.worst.limit.reason) >= 2
+    assert text.count(explanation.worst.limit.reason) >= 2
     assert "There is no certificate, since there is no limit." in text
 
 
@@ -244,10 +248,12 @@ def test_small_data_and_no_theorem(data: str, only: str) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_many_groups_unfold(found: Explanation) -> None:
-    part = found.worst
+def test_many_groups_unfold(explanation: Explanation) -> None:
+    part = explanation.worst
     many = tuple(replace(part.limit.groups[0], weight=1.0 + k / 1000) for k in range(70))
-    html = page(replace(found, parts=(replace(part, limit=replace(part.limit, groups=many)),)))
+    html = page(
+        replace(explanation, parts=(replace(part, limit=replace(part.limit, groups=many)),))
+    )
     Reader(html)
     assert "50 more groups" in html and number(1.0, 6) in text_of(html)
 

@@ -72,10 +72,10 @@ def test_the_counterexample_ends_a_sixth_wide():
 def test_a_shortfall_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point():
     s = PAPER.artefacts["global"].choose(quick=True)
     row = next(row for row in rows_of(s) if row.key == "f2")
-    found = RowResult(row, np.array([0.5]), np.array([0.1]), np.array(["suboptimal"]))
-    claim = shortfall_claim("f2", [found], s)
+    result = RowResult(row, np.array([0.5]), np.array([0.1]), np.array(["suboptimal"]))
+    claim = shortfall_claim("f2", [result], s)
     assert not claim.holds and not claim.finding
-    other = found._replace(row=row._replace(widest=False))
+    other = result._replace(row=row._replace(widest=False))
     assert shortfall_claim("f2", [other], s).holds
     assert not shortfall_claim(
         "f2", [other, other._replace(verdicts=np.array(["undecided"]))], s

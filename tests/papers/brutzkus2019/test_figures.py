@@ -26,24 +26,24 @@ def claims(name, **changes):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_small_networks_fail_for_any_seed(seed):
-    found, _ = claims("fig2", seed=seed, runs=150)
-    assert all(claim.holds for claim in found.values())
+    claimed, _ = claims("fig2", seed=seed, runs=150)
+    assert all(claim.holds for claim in claimed.values())
 
 
 def test_a_large_start_does_not_cluster():
-    found, _ = claims("fig2", sigma_share=1e4, runs=50)
-    assert not found["clustered"].holds
+    claimed, _ = claims("fig2", sigma_share=1e4, runs=50)
+    assert not claimed["clustered"].holds
 
 
 def test_what_is_said_of_wide_networks_is_false_of_small_ones():
-    found, _ = claims("fig3", k=2, large_runs=60, runs=60)
-    assert not found["large"].holds and not found["small"].holds
+    claimed, _ = claims("fig3", k=2, large_runs=60, runs=60)
+    assert not claimed["large"].holds and not claimed["small"].holds
 
 
 @pytest.mark.long
 def test_the_order_of_confidences_matters():
-    found, _ = claims("fig5", gammas=(5.0, 1.0), runs=40, channels=(8, 20))
-    assert not found["better"].holds
+    claimed, _ = claims("fig5", gammas=(5.0, 1.0), runs=40, channels=(8, 20))
+    assert not claimed["better"].holds
 
 
 def test_a_count_that_is_not_the_papers_needs_a_choice_that_is():

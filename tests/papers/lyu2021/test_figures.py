@@ -91,8 +91,8 @@ def test_the_linear_classifiers_win_no_more_when_hints_are_near():
 def test_networks_slide_on_data_that_is_not_orthogonally_separable():
     """So the count of figure 3 can be other than 0."""
     setting = Setting(activation="leaky:0.5", width=20, init="balanced_gaussian:1e-3", rule="flow")
-    found = limit(load("linear:n=20,d=5,seed=1"), setting, seed=1, log10_loss=-3)
-    assert any(event.what == "slide" for event in found.path.events)
+    end = limit(load("linear:n=20,d=5,seed=1"), setting, seed=1, log10_loss=-3)
+    assert any(event.what == "slide" for event in end.path.events)
 
 
 def test_only_the_refraction_edge_is_orthogonally_separable():
@@ -136,9 +136,9 @@ def test_theorem_4_3_needs_a_small_start(sigma):
     setting = Setting(activation="leaky:0.5", width=5, init=theorem.init, rule="flow")
     start = initial_network(theorem.data, setting, 0)
     assert theorem.asked(start.W, start.a)
-    found = limit(theorem.data, setting, log10_loss=-30)
-    assert found.outcome == "converged"
-    assert ends_at(found, theorem.end) == (sigma < 1)
+    end = limit(theorem.data, setting, log10_loss=-30)
+    assert end.outcome == "converged"
+    assert ends_at(end, theorem.end) == (sigma < 1)
 
 
 @pytest.mark.parametrize("name", rest_long(["fig1", "fig4", "prob"], ["fig1", "prob"]))

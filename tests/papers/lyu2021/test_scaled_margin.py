@@ -32,22 +32,24 @@ from tacit.papers.lyu2021.scaled_margin import scaled_margin
 @pytest.mark.parametrize("sign", [1, -1])
 def test_scaled_margin(rng: np.random.Generator, alpha: float, sign: Any) -> None:
     X, y = labelled(rng, 30, 4)
-    found = scaled_margin(X, y, alpha, sign)
+    solution = scaled_margin(X, y, alpha, sign)
     scaled = np.array([x if label == sign else alpha * x for x, label in zip(X, y, strict=True)])
     w, t = cp.Variable(4), cp.Variable()
     margins = cp.multiply(y, scaled @ w)
     cp.Problem(cp.Maximize(t), [margins >= t, cp.norm(w) <= 1]).solve(solver=cp.CLARABEL)
-    assert found.status == "separable" and found.gap <= 1e-11
-    assert found.lower == pytest.approx(t.value, rel=1e-6)
-    np.testing.assert_allclose(found.w, w.value, atol=1e-4)
-    reached = y * (scaled @ found.w)
-    assert found.support.tolist() == np.flatnonzero(reached <= reached.min() * (1 + 1e-7)).tolist()
+    assert solution.status == "separable" and solution.gap <= 1e-11
+    assert solution.lower == pytest.approx(t.value, rel=1e-6)
+    np.testing.assert_allclose(solution.w, w.value, atol=1e-4)
+    reached = y * (scaled @ solution.w)
+    assert (
+        solution.support.tolist() == np.flatnonzero(reached <= reached.min() * (1 + 1e-7)).tolist()
+    )
     lengths = [Fraction(1 if label == sign else alpha) * int(label) for label in y]
     rows = [[c * v for v in x] for c, x in zip(lengths, exactly(X), strict=True)]
-    bounds = found.upper**-2 * (1 - 1e-15), found.lower**-2 * (1 + 1e-15)
-    assert_bracketed(rows, found.w / found.lower, found.multipliers, bounds)
+    bounds = solution.upper**-2 * (1 - 1e-15), solution.lower**-2 * (1 + 1e-15)
+    assert_bracketed(rows, solution.w / solution.lower, solution.multipliers, bounds)
     other = scaled_margin(X, -y, alpha, -sign)  # the same rows with the other sign
-    np.testing.assert_allclose(other.w, -found.w, atol=1e-12)
+    np.testing.assert_allclose(other.w, -solution.w, atol=1e-12)
 
 
 def test_scaled_margins_of_known_sets() -> None:
@@ -58,10 +60,10 @@ def test_scaled_margins_of_known_sets() -> None:
         assert scaled_margin(X, y, 1.0, sign).lower == plain.lower  # α = 1 changes nothing
         zero = scaled_margin(X, y, 0.0, sign)  # one class is at 0
         assert zero.status == "not separable" and zero.upper == 0
-    found = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5)
-    assert found.lower == pytest.approx(1) and found.support.tolist() == [0]
-    found = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5, -1)
-    assert found.lower == pytest.approx(0.5) and found.w.tolist() == [1, 0]
+    solution = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5)
+    assert solution.lower == pytest.approx(1) and solution.support.tolist() == [0]
+    solution = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5, -1)
+    assert solution.lower == pytest.approx(0.5) and solution.w.tolist() == [1, 0]
     hinted = generate("hinted:n=20,d=3,alpha=0.3")
     margins = [scaled_margin(hinted.X, hinted.y, 0.3, sign).lower for sign in (1, -1)]
     assert min(margins) > 0
@@ -72,10 +74,10 @@ def test_rounding_alpha_decides_nothing(rng: np.random.Generator, alpha: float) 
     """Points on a line through 0: after α is multiplied in they are so up to rounding only."""
     for _ in range(20):
         x = np.round(1000 * rng.normal(size=3))
-        found = scaled_margin(np.array([x, 3 * x]), np.array([1, -1]), alpha)
-        assert found.status == "not separable" and found.upper == 0
+        solution = scaled_margin(np.array([x, 3 * x]), np.array([1, -1]), alpha)
+        assert solution.status == "not separable" and solution.upper == 0
         lengths = np.array([1, -alpha])
-        np.testing.assert_allclose((found.multipliers * lengths) @ [x, 3 * x], 0, atol=1e-11)
+        np.testing.assert_allclose((solution.multipliers * lengths) @ [x, 3 * x], 0, atol=1e-11)
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])

@@ -95,14 +95,14 @@ def test_what_the_start_left_is_told_from_what_has_grown(rng):
 def test_survival_by_brute_force(rng):
     data = Dataset(rng.normal(size=(5, 3)), np.array([1, 1, -1, -1, 1]))
     W, a = rng.normal(size=(4, 6, 3)), rng.normal(size=(4, 6))
-    found = signs_alive(W, a, data)
+    signs = signs_alive(W, a, data)
     for k in range(4):
         for column, sign in enumerate((1, -1)):
             alive = any(
                 a[k, j] * sign > 0 and any(W[k, j] @ x > 0 for x in data.X[data.y == sign])
                 for j in range(6)
             )
-            assert found[k, column] == alive
+            assert signs[k, column] == alive
 
 
 def test_shares_of_the_pair_by_enumeration():

@@ -131,8 +131,8 @@ def test_classes_that_are_just_acute_or_just_not(angle, holds):
     X = np.array([[1, 0], [np.cos(turn), np.sin(turn)]])
     data = Dataset(np.vstack([X, -X]), np.array([1, 1, -1, -1]))
     for id in ("thm1", "lemma2", "lemma3", "lemmaB.1", "lemmaC.1", "prob"):
-        found = check(of(id).hypotheses(Case(data, FLOW)), "orthogonally_separable")
-        assert found.holds is holds and found.slack == pytest.approx(np.cos(turn))
+        named = check(of(id).hypotheses(Case(data, FLOW)), "orthogonally_separable")
+        assert named.holds is holds and named.slack == pytest.approx(np.cos(turn))
 
 
 @pytest.mark.parametrize(
@@ -263,8 +263,8 @@ def test_a_neuron_that_lingers_where_its_sign_does_not_rest_has_not_turned():
     data = Dataset(np.random.default_rng(0).normal(size=(5, 2)), np.ones(5))
     setting = replace(FLOW, width=20)
     verdict = judge(of("lemma1"), Case(data, setting), observe(limit(data, setting)))
-    found = check(verdict.hypotheses, "turned_in_time")
-    assert verdict.residual == 1 / 20 and found.holds is None and found.slack < -3
+    named = check(verdict.hypotheses, "turned_in_time")
+    assert verdict.residual == 1 / 20 and named.holds is None and named.slack < -3
     smaller = replace(setting, init="balanced:1e-12")
     other = judge(of("lemma1"), Case(data, smaller), observe(limit(data, smaller, seed=1)))
     assert other.status == "confirmed", other.words
@@ -274,8 +274,8 @@ def test_lemma_1_does_not_speak_of_points_that_cancel():
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.2]])
     data = Dataset(X, np.array([1, 1, -1, 1]))  # x_0 + x_1 = x_2, of other labels
     stuck = Network(1e-3 * np.array([[1.0, 1.0]]), np.array([1e-3]))
-    found = of("lemma1").hypotheses(Case(data, FLOW), Observation((PathPoint(0.0, 0.0, stuck),)))
-    assert check(found, "almost_all_data").holds is None
+    checks = of("lemma1").hypotheses(Case(data, FLOW), Observation((PathPoint(0.0, 0.0, stuck),)))
+    assert check(checks, "almost_all_data").holds is None
     assert check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data").holds
     twice = Dataset(np.vstack([X, 3 * X[:1]]), np.array([1, 1, -1, 1, 1]))
     assert check(of("lemma1").hypotheses(Case(twice, FLOW)), "almost_all_data").holds
@@ -285,8 +285,8 @@ def test_lemma_1_does_not_speak_of_points_that_cancel():
 
 def test_lemma_1_leaves_open_whether_a_wall_that_draws_nobody_is_reached():
     data = Dataset(np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([1, -1]))  # orthogonal
-    found = check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data")
-    assert found.holds is None
+    named = check(of("lemma1").hypotheses(Case(data, FLOW)), "almost_all_data")
+    assert named.holds is None
     verdict = judge(of("lemma1"), Case(data, FLOW), observe(limit(data, FLOW)))
     assert verdict.status != "refuted"
 
@@ -491,12 +491,13 @@ def test_pieces_that_take_too_many_steps_are_left_out(monkeypatch):
 
 def test_general_position_of_many_points_is_left_to_check():
     case = Case(load("linear:n=100,d=4,seed=0"), FLOW)
-    found = check(of("lemmaA.3").hypotheses(case), "general_position")
-    assert found.holds is None and found.note.startswith("not checked: there are 3,921,225 ")
+    named = check(of("lemmaA.3").hypotheses(case), "general_position")
+    assert named.holds is None and named.note.startswith("not checked: there are 3,921,225 ")
 
 
 def test_what_holds_has_no_negative_slack():
     case, _ = flowed(3, 5)
     W = case.start.W * (1 + 2e-16)  # rounding
-    found = check(of("thm1").hypotheses(replace(case, start=Network(W, case.start.a))), "balanced")
-    assert found.holds and 0 < found.slack <= 1e-12
+    case = replace(case, start=Network(W, case.start.a))
+    named = check(of("thm1").hypotheses(case), "balanced")
+    assert named.holds and 0 < named.slack <= 1e-12

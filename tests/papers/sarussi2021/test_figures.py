@@ -46,8 +46,8 @@ def test_the_bend_is_that_of_the_best_of_all_lines(rng):
 
 
 def test_a_start_that_is_not_small_learns_no_line():
-    found = held(make("fig1", small=10.0, runs=3, epochs=300))
-    assert found["bent"] and not found["linear"] and not found["tight"]
+    holds = held(make("fig1", small=10.0, runs=3, epochs=300))
+    assert holds["bent"] and not holds["linear"] and not holds["tight"]
 
 
 def test_the_silent_share_of_relu_follows_from_the_angle_of_the_neurons():
@@ -58,18 +58,18 @@ def test_the_silent_share_of_relu_follows_from_the_angle_of_the_neurons():
 
 
 def test_from_a_large_start_the_convex_program_predicts_nothing():
-    found = held(make("fig4", start=3.0, epochs=30, n=20, width=10))
-    assert not found["par"] and not found["neurons"]
+    holds = held(make("fig4", start=3.0, epochs=30, n=20, width=10))
+    assert not holds["par"] and not holds["neurons"]
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5])
 def test_the_program_of_a_regime_is_7_for_the_par(alpha, rng):
     y = np.repeat([1, -1], 10)
     X = rng.standard_normal((20, 3)) + 3 * y[:, None] * np.array([1.0, 0, 0])
-    found = par(X, y, alpha)
-    if found.w is None or found.u is None:
+    solution = par(X, y, alpha)
+    if solution.w is None or solution.u is None:
         pytest.fail("these points are separable")
-    sides = ((y, found.w), (-y, found.u))
+    sides = ((y, solution.w), (-y, solution.u))
     expected = min((c * (X @ w)).min() / np.linalg.norm(w) for c, w in sides)
     assert regime_margin(X, y, y, -y, alpha) == pytest.approx(expected, rel=1e-6)
 
@@ -97,8 +97,8 @@ def test_the_neurons_of_one_type_are_measured_alone():
 
 
 def test_a_loss_that_is_not_reached_is_said():
-    found = held(make("thm41", epochs=3, smallest=1e-3, widths=(2,), starts=(1.0,), lrs=(1e-3,)))
-    assert not found["reached"] and found["bound"]
+    holds = held(make("thm41", epochs=3, smallest=1e-3, widths=(2,), starts=(1.0,), lrs=(1e-3,)))
+    assert not holds["reached"] and holds["bound"]
 
 
 def test_without_mnist_the_quick_figures_say_what_stands_in(tmp_path, monkeypatch):
@@ -111,5 +111,5 @@ def test_without_mnist_the_quick_figures_say_what_stands_in(tmp_path, monkeypatc
 
 def test_a_regime_that_is_not_the_foretold_one_is_seen():
     """From a large start neurons of one type stay on different sides."""
-    found = held(make("fig9", start=30.0, epochs=20, runs=2))
-    assert not found["foretold"] and not found["nar"]
+    holds = held(make("fig9", start=30.0, epochs=20, runs=2))
+    assert not holds["foretold"] and not holds["nar"]

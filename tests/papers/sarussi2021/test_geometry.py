@@ -41,15 +41,15 @@ def thresholds(data: Dataset) -> dict[int, np.ndarray]:
     }
 
 
-def assert_is(found: Check, data: Dataset, margins: dict[int, np.ndarray]) -> None:
+def assert_is(finding: Check, data: Dataset, margins: dict[int, np.ndarray]) -> None:
     """β* and the rows that reach it are those of the brute force."""
-    largest = {label: float(found.max(initial=0.0)) for label, found in margins.items()}
+    largest = {label: float(values.max(initial=0.0)) for label, values in margins.items()}
     worst = max(largest.values())
-    assert found.holds == (worst < 1e-6)
-    assert -found.slack == pytest.approx(worst, abs=1e-6)
-    assert found.error <= 1e-9 * worst
+    assert finding.holds == (worst < 1e-6)
+    assert -finding.slack == pytest.approx(worst, abs=1e-6)
+    assert finding.error <= 1e-9 * worst
     for sign, label in (("₊", 1), ("₋", -1)):
-        named = re.search(rf"β > (\S+) \(β\*{sign}, row (\d+)\)", found.note)
+        named = re.search(rf"β > (\S+) \(β\*{sign}, row (\d+)\)", finding.note)
         assert (named is not None) == (largest[label] >= 1e-6)
         if named:
             others = np.flatnonzero(data.y != label).tolist()
@@ -67,9 +67,9 @@ def test_against_every_point_joined(rng: np.random.Generator, d: int) -> None:
         for _ in range(3):
             y = np.where(np.arange(12) < rng.integers(3, 9), 1, -1)
             data = Dataset(rng.normal(size=(12, d)) + distance * y[:, None], y)
-            found = assumption_4(data)
-            assert_is(found, data, thresholds(data))
-            seen.add(found.holds)
+            finding = assumption_4(data)
+            assert_is(finding, data, thresholds(data))
+            seen.add(finding.holds)
     assert False in seen and (True in seen or d > 3)
 
 
@@ -85,24 +85,24 @@ def test_whole_numbers(X: np.ndarray, seed: int) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
     data = Dataset(X, y)
     margins = thresholds(data)
-    found = assumption_4(data)
+    finding = assumption_4(data)
     worst = max(float(one.max(initial=0.0)) for one in margins.values())
-    assert found.holds == (worst < 1e-6)
-    assert -found.slack == pytest.approx(worst, abs=1e-6)
+    assert finding.holds == (worst < 1e-6)
+    assert -finding.slack == pytest.approx(worst, abs=1e-6)
 
 
 def test_the_definition_of_V(rng: np.random.Generator) -> None:
     """No direction is in V_β for β > β*, and the separator of the named point is for β ≤ β*."""
     data = generate("gaussians:n=100,d=2")
     X, y = data.X, data.y
-    found = assumption_4(data)
+    finding = assumption_4(data)
     angles = np.linspace(0, 2 * np.pi, 100_000)
     directions = np.array([np.cos(angles), np.sin(angles)])
     for sign, label in (("₊", 1), ("₋", -1)):
         own, other = X[y == label] @ directions, X[y != label] @ directions
         # The largest β for which v is in V_β.
         beta = np.minimum(own.min(axis=0), other.max(axis=0)).max()
-        named = re.search(rf"β > (\S+) \(β\*{sign}, row (\d+)\)", found.note)
+        named = re.search(rf"β > (\S+) \(β\*{sign}, row (\d+)\)", finding.note)
         assert named and y[int(named[2])] == -label
         assert beta == pytest.approx(float(named[1]), rel=1e-3)
 
@@ -129,12 +129,12 @@ def with_everything_tried(data: Dataset) -> float:
 )
 def test_screening_changes_nothing(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = generate(call)
-    found = assumption_4(data)
+    finding = assumption_4(data)
     truth = with_everything_tried(data)
-    assert -found.slack == pytest.approx(truth, rel=2e-10, abs=1e-14)
+    assert -finding.slack == pytest.approx(truth, rel=2e-10, abs=1e-14)
     monkeypatch.setattr(sarussi2021, "FEW_DIMENSIONS", 0)
     alone = assumption_4(data)
-    assert (alone.holds, alone.slack) == (found.holds, pytest.approx(found.slack, rel=2e-10))
+    assert (alone.holds, alone.slack) == (finding.holds, pytest.approx(finding.slack, rel=2e-10))
 
 
 def test_screening_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,9 +180,9 @@ def test_cones_cover_only_what_is_inside(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("call", ["symmetric:n=40,d=3", "symmetric:n=2000,d=20", "lyu2021_left"])
 def test_symmetric_data(call: str) -> None:
     """Lemma 6.1."""
-    found = assumption_4(generate(call), unlimited=False)
-    assert found.holds is True and found.slack == found.error == 0
-    assert found.note == "V⁺_β = V⁻_β = ∅ for every β > 0"
+    finding = assumption_4(generate(call), unlimited=False)
+    assert finding.holds is True and finding.slack == finding.error == 0
+    assert finding.note == "V⁺_β = V⁻_β = ∅ for every β > 0"
 
 
 def test_nearly_symmetric_data(rng: np.random.Generator) -> None:
@@ -191,8 +191,8 @@ def test_nearly_symmetric_data(rng: np.random.Generator) -> None:
     X = np.vstack([points, -np.array(points)])
     y = np.repeat([1, -1], 5)
     assert assumption_4(Dataset(np.delete(X, 5, axis=0), np.delete(y, 5))).holds is True
-    found = assumption_4(Dataset(np.delete(X, 3, axis=0), np.delete(y, 3)))
-    assert found.holds is False and "β*₊, row 7" in found.note  # (−1, −1), which now has none
+    finding = assumption_4(Dataset(np.delete(X, 3, axis=0), np.delete(y, 3)))
+    assert finding.holds is False and "β*₊, row 7" in finding.note  # (−1, −1), which now has none
 
 
 def test_the_outlier_makes_V_minus_nonempty() -> None:
@@ -200,10 +200,10 @@ def test_the_outlier_makes_V_minus_nonempty() -> None:
     for seed in range(3):
         data = generate(f"gaussians_outlier:n=60,d=2,seed={seed}")
         outlier = np.flatnonzero((data.X[:, 0] < 0) & (data.y == 1))
-        found = assumption_4(data)
-        assert found.holds is False
+        finding = assumption_4(data)
+        assert finding.holds is False
         if len(outlier) == 1:
-            assert f"β*₋, row {outlier[0]}" in found.note
+            assert f"β*₋, row {outlier[0]}" in finding.note
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])
@@ -222,45 +222,45 @@ def test_scale(factor: float) -> None:
 @pytest.mark.parametrize("label", [1, -1])
 def test_one_class(label: int) -> None:
     """V of the class itself has no x to ask for; V of the missing class asks for one x only."""
-    found = assumption_4(Dataset([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], np.full(3, label)))
+    finding = assumption_4(Dataset([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]], np.full(3, label)))
     mine, others = ("⁺", "⁻") if label == 1 else ("⁻", "⁺")
-    assert found.holds is False and found.slack == pytest.approx(-5)
-    assert f"V{mine}_β = ∅, as there is no" in found.note
-    assert f"V{others}_β = ∅ for β > 5" in found.note and "row 1" in found.note
+    assert finding.holds is False and finding.slack == pytest.approx(-5)
+    assert f"V{mine}_β = ∅, as there is no" in finding.note
+    assert f"V{others}_β = ∅ for β > 5" in finding.note and "row 1" in finding.note
     zero = assumption_4(Dataset(np.zeros((2, 3)), np.full(2, label)))
     assert zero.holds is True and "as there is no" in zero.note
 
 
 def test_degenerate_data() -> None:
-    def found(X: object, y: list[int]) -> Check:
+    def decided(X: object, y: list[int]) -> Check:
         return assumption_4(Dataset(np.array(X, dtype=float), np.array(y)))
 
-    same = found([[3.0, 4.0], [3.0, 4.0]], [1, -1])
+    same = decided([[3.0, 4.0], [3.0, 4.0]], [1, -1])
     assert same.holds is False and same.slack == pytest.approx(-5)
-    assert found([[1.0, 0.0], [0.0, 0.0]], [1, -1]).holds is True  # x = 0 is on no side
-    assert found([[1.0, 1.0], [-3.0, -3.0]], [1, -1]).holds is True
-    half = found([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], [1, 1, -1])
+    assert decided([[1.0, 0.0], [0.0, 0.0]], [1, -1]).holds is True  # x = 0 is on no side
+    assert decided([[1.0, 1.0], [-3.0, -3.0]], [1, -1]).holds is True
+    half = decided([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], [1, 1, -1])
     assert half.slack == pytest.approx(-np.sqrt(0.5)) and "V⁺_β = ∅ for every β > 0" in half.note
-    repeated = found(np.repeat([[1.0, 0.3], [0.2, -1.0]], 300, axis=0), [1] * 300 + [-1] * 300)
+    repeated = decided(np.repeat([[1.0, 0.3], [0.2, -1.0]], 300, axis=0), [1] * 300 + [-1] * 300)
     assert repeated.slack == pytest.approx(-by_cone_program(np.array([[1.0, 0.3], [0.2, -1.0]])))
 
 
 def test_lengths_that_are_lost_next_to_others() -> None:
     """Rows 10⁶⁰⁰ times shorter than the longest still count."""
     X = np.array([[1e-300, 1e-300], [1e-300, 2e-300], [1e300, -1e300], [-1e300, -1e300]])
-    found = assumption_4(Dataset(X, np.array([1, -1, -1, -1])))
+    finding = assumption_4(Dataset(X, np.array([1, -1, -1, -1])))
     truth = float(max_margin(X[:2]).lower)
-    assert found.holds is False
-    assert -found.slack <= truth * (1 + 1e-9) <= -found.slack + found.error + 1e-8 * truth
+    assert finding.holds is False
+    assert -finding.slack <= truth * (1 + 1e-9) <= -finding.slack + finding.error + 1e-8 * truth
     X = np.array([[1.0, -1e162], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])  # here squares are
-    found = assumption_4(Dataset(X, np.array([-1, 1, 1, -1])))
-    assert found.slack == pytest.approx(-np.sqrt(2))
+    finding = assumption_4(Dataset(X, np.array([-1, 1, 1, -1])))
+    assert finding.slack == pytest.approx(-np.sqrt(2))
 
 
 def test_what_floating_point_cannot_tell() -> None:
-    found = assumption_4(Dataset([[1.0, 1e-30], [-1.0, 1e-30], [0.0, 1.0]], [1, 1, -1]))
-    assert found.holds is None or found.slack < 0
-    assert found.error >= 0 and found.note
+    finding = assumption_4(Dataset([[1.0, 1e-30], [-1.0, 1e-30], [0.0, 1.0]], [1, 1, -1]))
+    assert finding.holds is None or finding.slack < 0
+    assert finding.error >= 0 and finding.note
 
 
 @settings(max_examples=50, deadline=None)
@@ -275,17 +275,17 @@ def test_what_floating_point_cannot_tell() -> None:
 def test_any_floats(X: np.ndarray, seed: int) -> None:
     """Bounds of β* that do not contradict those of the single margins."""
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    found = assumption_4(Dataset(X, y))
+    finding = assumption_4(Dataset(X, y))
     margins = [
         max_margin(np.vstack([X[y == label], x])) for label in (1, -1) for x in X[y != label]
     ]
     lower = max((one.margin for one in margins), default=0.0)
     upper = max((one.upper for one in margins), default=0.0)
-    assert -found.slack <= upper
-    assert lower <= -found.slack + found.error
-    if found.holds:
+    assert -finding.slack <= upper
+    assert lower <= -finding.slack + finding.error
+    if finding.holds:
         assert lower == 0
-    if found.holds is False:
+    if finding.holds is False:
         assert upper > 0
 
 
@@ -303,12 +303,12 @@ def test_too_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
     assert assumption_4(data).holds is True
     gaussians = generate("gaussians:n=60,d=10")
     monkeypatch.setattr(base, "MOST_OPERATIONS", 1.5 * sarussi2021._cost(View(gaussians, 0.5)))
-    found, truth = assumption_4(gaussians, unlimited=False), assumption_4(gaussians)
-    assert found.holds is False and "points were not tried" in found.note
-    assert found.slack >= truth.slack >= found.slack - found.error
+    finding, truth = assumption_4(gaussians, unlimited=False), assumption_4(gaussians)
+    assert finding.holds is False and "points were not tried" in finding.note
+    assert finding.slack >= truth.slack >= finding.slack - finding.error
 
 
 def test_more_classes() -> None:
-    found = check("orthogonal_classes:classes=3", properties="sarussi2021:assumption4")
-    one = found.properties["sarussi2021:assumption4"]
+    geometry = check("orthogonal_classes:classes=3", properties="sarussi2021:assumption4")
+    one = geometry.properties["sarussi2021:assumption4"]
     assert one.holds is None and "`labels=" in one.note

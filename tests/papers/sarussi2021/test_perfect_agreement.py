@@ -56,17 +56,17 @@ def by_cone_program(X: np.ndarray, y: np.ndarray, alpha: float) -> tuple[np.ndar
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (12, 2), (30, 4), (8, 10)])
 def test_par(rng: np.random.Generator, n: int, d: int, alpha: float) -> None:
     X, y = labelled(rng, n, d)
-    found = par(X, y, alpha)
+    solution = par(X, y, alpha)
     w, u = by_cone_program(X, y, alpha)
-    assert found.status == "separable" and found.gap <= 1e-10
-    assert found.upper == pytest.approx(w @ w + u @ u, rel=1e-6)
-    np.testing.assert_allclose(found.w, w, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(found.u, u, rtol=1e-4, atol=1e-4)
-    both = np.append(found.w, found.u)
+    assert solution.status == "separable" and solution.gap <= 1e-10
+    assert solution.upper == pytest.approx(w @ w + u @ u, rel=1e-6)
+    np.testing.assert_allclose(solution.w, w, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(solution.u, u, rtol=1e-4, atol=1e-4)
+    both = np.append(solution.w, solution.u)
     rows = par_rows(X, y, alpha)
-    assert_bracketed(rows, both, found.multipliers, (found.lower, found.upper))
+    assert_bracketed(rows, both, solution.multipliers, (solution.lower, solution.upper))
     margins = np.array([float(dot(z, *exactly(both[None]))) for z in rows])
-    assert found.support.tolist() == np.flatnonzero(margins <= 1 + 1e-7).tolist()
+    assert solution.support.tolist() == np.flatnonzero(margins <= 1 + 1e-7).tolist()
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -92,34 +92,34 @@ def test_kernel_and_features(rng: np.random.Generator, alpha: float) -> None:
 
 def test_the_kernel_s_dual_gives_the_optimum(rng: np.random.Generator) -> None:
     X, y = labelled(rng, 40, 6)
-    found = par(X, y, 0.3)
-    lam = y * found.multipliers
-    assert 1 / (lam @ par_kernel(X, y, X, y, 0.3) @ lam) == pytest.approx(found.upper, rel=1e-10)
+    solution = par(X, y, 0.3)
+    lam = y * solution.multipliers
+    assert 1 / (lam @ par_kernel(X, y, X, y, 0.3) @ lam) == pytest.approx(solution.upper, rel=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0])
 def test_the_network_decides_like_its_boundary(rng: np.random.Generator, alpha: float) -> None:
     """sarussi2021 Corollary 6.1: σ(w·x) − σ(u·x) has the sign of (w − u)·x."""
     data = generate("gaussians:n=60,d=3,seed=2")
-    found = par(data.X, data.y, alpha)
+    solution = par(data.X, data.y, alpha)
     x = rng.normal(size=(1000, 3))
-    along, against = x @ found.w, x @ found.u
+    along, against = x @ solution.w, x @ solution.u
     output = np.maximum(along, alpha * along) - np.maximum(against, alpha * against)
-    assert np.array_equal(np.sign(output), np.sign(x @ found.boundary))
-    assert np.linalg.norm(found.boundary) == pytest.approx(1) and found.boundary_error < 1e-5
-    assert (data.y * (data.X @ found.boundary) > 0).all()
+    assert np.array_equal(np.sign(output), np.sign(x @ solution.boundary))
+    assert np.linalg.norm(solution.boundary) == pytest.approx(1) and solution.boundary_error < 1e-5
+    assert (data.y * (data.X @ solution.boundary) > 0).all()
 
 
 def test_symmetric_data_has_one_direction() -> None:
     """With (x, y) ↔ (−x, −y) the problem keeps its form when w and −u change places: u = −w."""
     data = generate("symmetric:n=40,d=3")
-    found = par(data.X, data.y, 0.4)
-    np.testing.assert_allclose(found.u, -found.w, atol=1e-12)
+    solution = par(data.X, data.y, 0.4)
+    np.testing.assert_allclose(solution.u, -solution.w, atol=1e-12)
     linear = max_margin(data.y[:, None] * data.X)
-    np.testing.assert_allclose(found.boundary, linear.direction, atol=1e-9)
-    assert 0 < found.boundary_error < 1e-5
+    np.testing.assert_allclose(solution.boundary, linear.direction, atol=1e-9)
+    assert 0 < solution.boundary_error < 1e-5
     # (1 + α)‖w‖ = 1/γ, so ‖w‖² + ‖u‖² = 2/((1 + α)γ)².
-    assert found.upper == pytest.approx(2 / (1.4 * linear.margin) ** 2, rel=1e-9)
+    assert solution.upper == pytest.approx(2 / (1.4 * linear.margin) ** 2, rel=1e-9)
 
 
 def test_par_is_solvable_iff_each_class_is_separable() -> None:
@@ -127,13 +127,16 @@ def test_par_is_solvable_iff_each_class_is_separable() -> None:
     both = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([1, -1])
     opposite = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]]), np.array([1, 1, -1])
     for alpha in (0.0, 0.3, 0.9):
-        found = par(*both, alpha)
-        assert found.status == "separable"
-        np.testing.assert_allclose(found.w, found.u, rtol=1e-14)
-        assert found.boundary.tolist() == [0, 0] and found.boundary_error == np.pi
-        found = par(*opposite, alpha)
-        assert found.status == "not separable" and found.w is found.u is found.boundary is None
-        assert found.lower == found.upper == np.inf
+        solution = par(*both, alpha)
+        assert solution.status == "separable"
+        np.testing.assert_allclose(solution.w, solution.u, rtol=1e-14)
+        assert solution.boundary.tolist() == [0, 0] and solution.boundary_error == np.pi
+        solution = par(*opposite, alpha)
+        assert (
+            solution.status == "not separable"
+            and solution.w is solution.u is solution.boundary is None
+        )
+        assert solution.lower == solution.upper == np.inf
     assert par(*both, 1.0).status == par(*opposite, 1.0).status == "not separable"
 
 
@@ -143,9 +146,9 @@ def test_rounding_alpha_decides_nothing(rng: np.random.Generator, alpha: float) 
     for _ in range(20):
         x = np.round(1000 * rng.normal(size=3))
         X = np.array([x, -3 * x, 7 * x, rng.normal(size=3)])
-        found = par(X, np.array([1, 1, 1, -1]), alpha)
-        assert found.status == "not separable"
-        proof = found.multipliers
+        solution = par(X, np.array([1, 1, 1, -1]), alpha)
+        assert solution.status == "not separable"
+        proof = solution.multipliers
         assert proof[3] == 0 and np.abs(proof @ X).max() <= 1e-13 * np.abs(X).max()
 
 
@@ -161,8 +164,8 @@ def test_scale(rng: np.random.Generator, factor: float) -> None:
 @pytest.mark.parametrize("label", [1, -1])
 def test_one_class_only(rng: np.random.Generator, label: int) -> None:
     X, y = np.abs(rng.normal(size=(8, 3))) + 0.1, np.full(8, label)
-    found = par(X, y, 0.25)
-    mine, others = (found.w, found.u) if label == 1 else (found.u, found.w)
+    solution = par(X, y, 0.25)
+    mine, others = (solution.w, solution.u) if label == 1 else (solution.u, solution.w)
     np.testing.assert_allclose(others, -0.25 * mine, atol=1e-12)
     np.testing.assert_allclose(mine * (1 + 0.25**2), class_margin(X, y, label).w, rtol=1e-9)
 

@@ -273,8 +273,8 @@ def test_figure_9_agreement_that_is_not_perfect():
     case = Case(load("gaussians_outlier:n=20,d=2,seed=0"), setting(0.3))
     run = flow(case)
     assert judge(the("thm6.1"), case, run).status == "confirmed"
-    found = judge(the("thm6.2"), case, run)
-    assert found.status == "not applicable"
+    verdict = judge(the("thm6.2"), case, run)
+    assert verdict.status == "not applicable"
     said = par(case.data.X, case.data.y, 0.3)
     W = run.limit.W / np.linalg.norm(run.limit.W)
     expected = np.repeat([said.w, said.u], 3, axis=0)
@@ -315,10 +315,10 @@ def test_a_run_that_was_cut_off_cannot_tell():
 def test_the_late_phase_begins_at_ln_2(total, holds):
     case = the("thm6.1").example()
     end = the("thm6.1").ideal(the("thm6.1").predict(case), case).end
-    found = check(
+    named = check(
         "thm6.1", case, "late_phase", Observation((PathPoint(0.0, math.log(total), end),))
     )
-    assert found.holds is holds and (found.slack > 0) is holds
+    assert named.holds is holds and (named.slack > 0) is holds
 
 
 # Theorem 6.2 and Lemma 6.1
@@ -350,7 +350,7 @@ def test_the_prediction_is_that_of_another_solver(rng):
         w, u = np.split(z, 2)
         return np.where(y > 0, X @ (w - alpha * u), X @ (u - alpha * w)) - 1  # (7)
 
-    found = minimize(
+    solved = minimize(
         lambda z: z @ z,
         rng.standard_normal(4),
         jac=lambda z: 2 * z,
@@ -358,7 +358,7 @@ def test_the_prediction_is_that_of_another_solver(rng):
         options={"ftol": 1e-14, "maxiter": 1000},
     )
     said = the("thm6.2").predict(case).values
-    assert np.append(said["w"], said["u"]) == pytest.approx(found.x, abs=1e-6)
+    assert np.append(said["w"], said["u"]) == pytest.approx(solved.x, abs=1e-6)
 
 
 def test_the_margin_assumption_just_holds_and_just_fails():
@@ -384,8 +384,8 @@ def test_the_margin_assumption_just_holds_and_just_fails():
 def test_assumption_4_is_about_the_beta_of_the_regime():
     case = Case(load("gaussians:n=20,d=2,seed=3"), setting(0.1))
     assert check("thm6.2", case, "no_mixed_directions").holds is None
-    found = check("thm6.2", case, "no_mixed_directions", flow(case))
-    assert found.holds is True
+    named = check("thm6.2", case, "no_mixed_directions", flow(case))
+    assert named.holds is True
     threshold = -case.data_check("sarussi2021:assumption4", "").slack
     assert threshold == pytest.approx(0.1236, abs=1e-4)
     outlier = Case(load("gaussians_outlier:n=20,d=2,seed=0"), setting(0.05))
@@ -434,10 +434,10 @@ def test_lemma_61_speaks_of_sets_and_of_exact_opposites():
     named = check("lemma6.1", Case(alone, setting(0.1)), "symmetric_as_a_set")
     assert named.holds is False and named.note.startswith("row 9 ")  # of the file
     lemma, other = the("lemma6.1"), Case(load("gaussians:n=10,d=2,seed=0"), setting(0.1))
-    found = lemma.residual(lemma.predict(other), other, None)
+    residual = lemma.residual(lemma.predict(other), other, None)
     longest = np.linalg.norm(other.data.X, axis=1).max()
     beta = -other.data_check("sarussi2021:assumption4", "").slack
-    assert found == pytest.approx(beta / longest, rel=1e-8)
+    assert residual == pytest.approx(beta / longest, rel=1e-8)
 
 
 # App. K

@@ -42,9 +42,9 @@ def test_the_polar_set_is_a_rectangle_beyond_120_degrees_only(tmp_path, degrees,
 
 def test_the_optimal_neurons_of_another_pair(tmp_path):
     """Obtuse: x/‖x‖² for each point, and λ = y/‖x‖."""
-    found = made("fig1", data=pair(tmp_path, 110)).data
-    assert np.abs(found["lambda"] - [1, -1 / 1.2]).max() < 1e-9
-    assert np.abs(found["optimal"][0] - [1, 0]).max() < 1e-9
+    properties = made("fig1", data=pair(tmp_path, 110)).data
+    assert np.abs(properties["lambda"] - [1, -1 / 1.2]).max() < 1e-9
+    assert np.abs(properties["optimal"][0] - [1, 0]).max() < 1e-9
 
 
 def test_only_two_points_can_be_drawn():
@@ -65,18 +65,18 @@ def test_other_seeds_and_widths(name):
 
 
 def test_directions_have_length_one_and_start_at_the_first_moment():
-    found = made("fig7", runs=2).data
-    assert np.abs(np.linalg.norm(found["directions"], axis=-1) - 1).max() < 1e-12
-    assert {0, 1, 10, 100, 1000, 10_000} <= set(found["iterations"].tolist())
+    properties = made("fig7", runs=2).data
+    assert np.abs(np.linalg.norm(properties["directions"], axis=-1) - 1).max() < 1e-12
+    assert {0, 1, 10, 100, 1000, 10_000} <= set(properties["iterations"].tolist())
 
 
 def test_the_misprints_are_the_only_numbers_that_differ():
-    found = made("numbers")
-    wrong = [claim for claim in found.claims if not claim.holds]
+    figure = made("numbers")
+    wrong = [claim for claim in figure.claims if not claim.holds]
     assert [claim.id for claim in wrong] == ["wang2022_f1:0.58", "wang2022_f2:0.43"]
     assert all(claim.finding for claim in wrong)
     for name, neurons in (("wang2022_f1", 2), ("wang2022_f2", 1)):
-        V, data = found.data[f"{name}_ours"], load(name)
+        V, data = figure.data[f"{name}_ours"], load(name)
         assert len(V) == neurons
         q = np.maximum(data.X @ V.T, 0) @ np.array([1, -1])[:neurons]
         assert data.y * q == pytest.approx(np.ones(2))  # (14): every point on the margin
@@ -91,10 +91,10 @@ def test_the_counterexample_ends_at_sixty_degrees():
 
 @pytest.mark.long
 def test_the_share_of_missed_margins_is_told():
-    found = made("three_classes", sets=2)
-    (claim,) = [one for one in found.claims if one.id == "thm2"]
+    figure = made("three_classes", sets=2)
+    (claim,) = [one for one in figure.claims if one.id == "thm2"]
     assert not claim.holds and "Theorem 4" in claim.finding
-    assert claim.ours == pytest.approx(found.data["gap"].max())
+    assert claim.ours == pytest.approx(figure.data["gap"].max())
 
 
 @pytest.mark.parametrize("name", ["fig7", "fig10", "three_classes"])
@@ -102,6 +102,6 @@ def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     """A machine that is too slow makes no claim false."""
     nothing = SimpleNamespace(outcome="undecided", certificate=None)
     monkeypatch.setattr(flows, "binary_limit", lambda *given, **more: nothing)
-    found = made(name)
-    assert all(claim.holds for claim in found.claims)
-    assert any("not counted" in words for words in found.departures)
+    figure = made(name)
+    assert all(claim.holds for claim in figure.claims)
+    assert any("not counted" in words for words in figure.departures)

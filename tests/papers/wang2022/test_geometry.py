@@ -94,14 +94,14 @@ def test_the_data_of_the_paper() -> None:
 def test_random_matrices(shape: tuple[int, int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=shape) if seed % 2 else np.abs(rng.normal(size=shape))
-    found = spike_free(X)
+    finding = spike_free(X)
     length, distance = climbed(X, rng)
-    assert found.slack <= 0
+    assert finding.slack <= 0
     if distance > 1e-9:
-        assert found.holds is False and found.slack == -1
+        assert finding.holds is False and finding.slack == -1
     else:
-        assert found.holds == (length <= 1 + 1e-9)
-        assert found.slack == pytest.approx(1 / max(length, 1) - 1, abs=1e-6)
+        assert finding.holds == (length <= 1 + 1e-9)
+        assert finding.slack == pytest.approx(1 / max(length, 1) - 1, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -111,8 +111,8 @@ def test_low_rank(seed: int) -> None:
     left = rng.normal(size=(3, 1 + seed % 2))
     X = (np.abs(left) if seed % 3 else left) @ rng.normal(size=(1 + seed % 2, 3 + seed % 4))
     length, distance = climbed(X, rng)
-    found = spike_free(X)
-    assert found.holds == (distance <= 1e-9 and length <= 1 + 1e-9)
+    finding = spike_free(X)
+    assert finding.holds == (distance <= 1e-9 and length <= 1 + 1e-9)
 
 
 @given(
@@ -123,9 +123,9 @@ def test_low_rank(seed: int) -> None:
 @settings(deadline=None)
 def test_whole_numbers_by_cells(X: np.ndarray) -> None:
     assume(X.any())
-    found = spike_free(X)
-    assert found.holds == by_cells(X)
-    assert found.slack == 0 if found.holds else -1 <= found.slack < -1e-3
+    finding = spike_free(X)
+    assert finding.holds == by_cells(X)
+    assert finding.slack == 0 if finding.holds else -1 <= finding.slack < -1e-3
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -133,11 +133,11 @@ def test_more_rays_than_three(seed: int) -> None:
     """What the search finds is reached by some u, and the answer is that of the definition."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(5, 6)) + (3 if seed % 2 else 0)
-    found = spike_free(X)
+    finding = spike_free(X)
     length, distance = climbed(X, rng)
     assert distance < 1e-9
-    assert found.holds == (length <= 1 + 1e-9)
-    assert 1 / (1 + found.slack) >= 0.9 * length
+    assert finding.holds == (length <= 1 + 1e-9)
+    assert 1 / (1 + finding.slack) >= 0.9 * length
 
 
 def test_an_inverse_with_no_positive_entry_off_the_diagonal(rng: np.random.Generator) -> None:
@@ -149,24 +149,24 @@ def test_an_inverse_with_no_positive_entry_off_the_diagonal(rng: np.random.Gener
         turn = np.linalg.qr(rng.normal(size=(n + 2, n + 2)))[0][:n]
         assert spike_free(np.linalg.cholesky(np.linalg.inv(Q)) @ turn).holds is True
         Q[0, 1] = Q[1, 0] = 0.05
-        found = spike_free(np.linalg.cholesky(np.linalg.inv(Q)) @ turn)
-        assert found.holds is False and "rows 0 and 1" in found.note
+        finding = spike_free(np.linalg.cholesky(np.linalg.inv(Q)) @ turn)
+        assert finding.holds is False and "rows 0 and 1" in finding.note
 
 
 def test_orthogonal_rows_and_whitened_data(rng: np.random.Generator) -> None:
     assert spike_free(np.eye(4)).holds is True
     assert spike_free(np.diag([1.0, -2.0, 1e-9])[:2]).holds is True
     turn = np.linalg.qr(rng.normal(size=(7, 7)))[0]
-    found = spike_free(turn[:5] * rng.uniform(0.1, 10, (5, 1)))
-    assert found.holds is True and found.slack == 0 and "up to 1e-12" in found.note
-    assert found.error < 2e-12
+    finding = spike_free(turn[:5] * rng.uniform(0.1, 10, (5, 1)))
+    assert finding.holds is True and finding.slack == 0 and "up to 1e-12" in finding.note
+    assert finding.error < 2e-12
 
 
 def test_repeated_opposite_and_zero_rows(rng: np.random.Generator) -> None:
     X = np.array([[1.65, 0.47], [0.47, 1.35]])
     assert spike_free(np.vstack([X, 3 * X, 0.1 * X[:1], np.zeros((2, 2))])).holds is True
-    found = spike_free(np.vstack([X, -X[:1]]))
-    assert found.holds is False and found.slack == -1 and "no z" in found.note
+    finding = spike_free(np.vstack([X, -X[:1]]))
+    assert finding.holds is False and finding.slack == -1 and "no z" in finding.note
     assert spike_free(np.array([[1.0, 2, 3], [-1, -2, -3]])).holds is False
     assert spike_free(np.zeros((3, 2))).holds is True
     assert spike_free(np.array([[0.0, 0], [2, 1]])).holds is True
@@ -177,8 +177,8 @@ def test_repeated_opposite_and_zero_rows(rng: np.random.Generator) -> None:
 
 def test_points_in_a_plane_of_space() -> None:
     """As many rays as dimensions, but of a lower rank."""
-    found = spike_free(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]]))
-    assert found.holds is False and "dependent" in found.note
+    finding = spike_free(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]]))
+    assert finding.holds is False and "dependent" in finding.note
 
 
 def test_lengths_labels_rotations_and_order(rng: np.random.Generator) -> None:
@@ -187,9 +187,9 @@ def test_lengths_labels_rotations_and_order(rng: np.random.Generator) -> None:
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     lengths = np.array([[1e-8], [1.0], [1e150]])
     for other in (X @ turn, X[[2, 0, 1]], X * lengths, np.vstack([X, X]), np.hstack([X, 0 * X])):
-        found = spike_free(other)
-        assert found.holds == plain.holds
-        assert found.slack == pytest.approx(plain.slack, abs=1e-10)
+        finding = spike_free(other)
+        assert finding.holds == plain.holds
+        assert finding.slack == pytest.approx(plain.slack, abs=1e-10)
 
 
 def test_within_rounding() -> None:

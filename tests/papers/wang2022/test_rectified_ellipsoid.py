@@ -29,8 +29,8 @@ def test_gauge_is_the_length_of_the_shortest_neuron(X):
             else {"type": "ineq", "fun": lambda u, i=i: -X[i] @ u}
             for i in range(2)
         ]
-        found = minimize(lambda u: u @ u, np.linalg.solve(X, z), constraints=rules, tol=1e-12)
-        assert r.gauge(X, z[None])[0] == pytest.approx(np.sqrt(found.fun), rel=1e-5)
+        solved = minimize(lambda u: u @ u, np.linalg.solve(X, z), constraints=rules, tol=1e-12)
+        assert r.gauge(X, z[None])[0] == pytest.approx(np.sqrt(solved.fun), rel=1e-5)
 
 
 @pytest.mark.parametrize("X", CASES)
@@ -45,10 +45,10 @@ def test_cell_extremes_against_many_directions(X):
     lam = np.array([0.6, -1.3])
     U = r.on_circle(np.linspace(-np.pi, np.pi, 40_001))
     sides, values = X @ U.T > 0, r.rectified_image(X, U) @ lam
-    found = iter(r.cell_extremes(X, lam))
+    extremes = iter(r.cell_extremes(X, lam))
     for cell in ([True, True], [True, False], [False, True]):
         mine = values[(sides.T == cell).all(axis=1)]
-        top, bottom = next(found), next(found)
+        top, bottom = next(extremes), next(extremes)
         assert top.largest and not bottom.largest
         assert top.value == pytest.approx(max(mine.max(), 0), abs=1e-3)
         assert bottom.value == pytest.approx(min(mine.min(), 0), abs=1e-3)

@@ -82,12 +82,12 @@ def local(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def joined(there: Machines, said: list[str] | None = None, patience: float = 60.0) -> Cluster:
     """With all workers, and packs so small that each of them gets several."""
-    found = connect(
+    cluster = connect(
         there.address, tell=(said if said is not None else []).append, patience=patience
     )
-    until(lambda: found._look() or found.at_once == 2 * WORKERS + 2)
-    found.pack = 2
-    return found
+    until(lambda: cluster._look() or cluster.at_once == 2 * WORKERS + 2)
+    cluster.pack = 2
+    return cluster
 
 
 def once(there: Machines, what: object, at: int) -> object:

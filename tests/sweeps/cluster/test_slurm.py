@@ -61,8 +61,8 @@ def runs(number: int) -> list[PlannedRun]:
 def done(cluster: Cluster, number: int) -> bool:
     for run in runs(number):
         cluster.start((run,), {})
-    found = dict(cluster.wait() for _ in range(number))
-    return all(not found[(run,)][0].failed for run in runs(number))
+    results = dict(cluster.wait() for _ in range(number))
+    return all(not results[(run,)][0].failed for run in runs(number))
 
 
 def pids(queue: Path) -> list[int]:

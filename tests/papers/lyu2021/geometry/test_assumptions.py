@@ -69,18 +69,18 @@ def A_3(data: Dataset, alpha: Fraction) -> Fraction:
 @given(whole_numbers())
 def test_4_5_is_decided_exactly(data: Dataset) -> None:
     rows = exact_rows(data)
-    found = assumption("4.5", data)
-    assert found.holds == all(dot(total(rows), z) != 0 for z in rows)
+    finding = assumption("4.5", data)
+    assert finding.holds == all(dot(total(rows), z) != 0 for z in rows)
 
 
 @given(data=whole_numbers(), alpha=st.sampled_from([0.125, 0.5, 0.75]))
 def test_A_2_against_its_definition(data: Dataset, alpha: float) -> None:
     assume(data.X.any())
     truth = A_2(data, Fraction(alpha))
-    found = assumption("A.2", data, alpha)
+    finding = assumption("A.2", data, alpha)
     largest = max(dot(z, z) for z in exact_rows(data))
-    assert found.slack == pytest.approx(float(truth / data.n / largest), abs=1e-13)
-    assert found.holds == (truth > 0)
+    assert finding.slack == pytest.approx(float(truth / data.n / largest), abs=1e-13)
+    assert finding.holds == (truth > 0)
 
 
 @given(data=whole_numbers(), alpha=st.sampled_from([0.0, 0.1, 0.5]))
@@ -133,14 +133,14 @@ def test_A_1_against_all_directions(rng: np.random.Generator) -> None:
     for width in (0.01, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0):
         for alpha in ALPHAS:
             data = narrow(rng, width)
-            found, best = assumption("A.1", data, alpha), by_all_directions(data, alpha)
-            seen.append(found.holds)
-            if found.holds:
+            finding, best = assumption("A.1", data, alpha), by_all_directions(data, alpha)
+            seen.append(finding.holds)
+            if finding.holds:
                 assert best > 0
                 largest = (np.linalg.norm(data.X, axis=1) ** 2).max()
                 # Turning w by an angle changes each of the four factors by that times ‖x‖.
-                assert found.slack * largest <= best + 4 * largest * np.pi / DIRECTIONS
-            elif found.holds is False:
+                assert finding.slack * largest <= best + 4 * largest * np.pi / DIRECTIONS
+            elif finding.holds is False:
                 assert best <= 0
     assert {True, False} <= set(seen)
 
@@ -163,10 +163,10 @@ def test_A_1_of_points_close_to_its_direction() -> None:
     """The only direction looked at is e₁; ‖Px‖ of two points is tiny, and counts."""
     c = 1e-9
     data = Dataset([[1.0, 0.25], [1.0, -0.25], [1.0, c], [1.0, -c]], np.ones(4))
-    found = assumption("A.1", data, 0.5)
+    finding = assumption("A.1", data, 0.5)
     exact = 0.5 - (0.25 + c) / 2 * 0.25
-    assert found.holds is True
-    assert found.slack * (1 + 0.25**2) == pytest.approx(exact, rel=1e-14)
+    assert finding.holds is True
+    assert finding.slack * (1 + 0.25**2) == pytest.approx(exact, rel=1e-14)
     assert assumption("A.1", Dataset([[1.0], [2.0], [-1.0]], [1, 1, -1])).holds is True
 
 
@@ -197,17 +197,17 @@ def test_hinted_data(alpha: float) -> None:
 
 
 def test_fig_1_middle() -> None:
-    found = check(generate("lyu2021_middle"), activation="leaky:0.5").properties
-    assert found["lyu2021:assumptionA.2"].holds is True
-    assert found["lyu2021:assumptionA.3"].holds is True
+    properties = check(generate("lyu2021_middle"), activation="leaky:0.5").properties
+    assert properties["lyu2021:assumptionA.2"].holds is True
+    assert properties["lyu2021:assumptionA.3"].holds is True
 
 
 def test_symmetric_data_has_equal_norms() -> None:
     for call in ("symmetric:n=30,d=4", "lyu2021_left"):
         data = generate(call)
         for number in ("A.3", "A.8"):
-            found = assumption(number, data)
-            assert found.holds is False and "decided exactly" in found.note
+            finding = assumption(number, data)
+            assert finding.holds is False and "decided exactly" in finding.note
     for number in ("A.3", "A.8"):  # and so has any data when the network is linear
         assert assumption(number, generate("hinted"), 1.0).holds is False
 
@@ -217,8 +217,8 @@ def test_ties_of_large_data_are_left_open(monkeypatch: pytest.MonkeyPatch) -> No
     data = generate("symmetric:n=30,d=4")
     assert assumption("A.3", data).holds is None
     tie = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]  # at the zero row
-    found = assumption("A.2", Dataset(tie, np.ones(3)))
-    assert found.holds is None and "rounding" in found.note
+    finding = assumption("A.2", Dataset(tie, np.ones(3)))
+    assert finding.holds is None and "rounding" in finding.note
     assert assumption("4.5", generate("xor")).holds is False  # still small enough
     assert assumption("4.5", Dataset(np.vstack([np.eye(4), -np.eye(4)]), np.ones(8))).holds is None
 

@@ -15,7 +15,7 @@ from tacit.values import Check, Dataset
 NAMES = {1: "lyu2021:assumptionA.5", -1: "lyu2021:assumptionA.9"}
 
 
-def found(data: Dataset, alpha: float, sign: int) -> Check:
+def decided(data: Dataset, alpha: float, sign: int) -> Check:
     return check(data, properties=NAMES[sign], activation=Leaky(alpha)).properties[NAMES[sign]]
 
 
@@ -53,7 +53,7 @@ def test_against_a_grid(alpha: float, sign: int, rng: np.random.Generator) -> No
         y = np.where(np.arange(6) < 3, 1, -1)
         X = y[:, None] * ([1.0, 0.0] + rng.normal(size=(6, 2)) * [0.5, 1.0])
         data = Dataset(X, y)
-        expected, one = by_grid(data, alpha, sign), found(data, alpha, sign)
+        expected, one = by_grid(data, alpha, sign), decided(data, alpha, sign)
         if expected is None:
             assert one.holds is None and "no neuron of that sign" in one.note
             continue
@@ -69,19 +69,19 @@ def test_against_a_grid(alpha: float, sign: int, rng: np.random.Generator) -> No
 def test_hints_make_it_hold(call: str, alpha: float) -> None:
     """App. A.2: on the two hints negative neurons reach αε, one positive neuron reaches ε."""
     data = load(call)
-    one = found(data, alpha, 1)
+    one = decided(data, alpha, 1)
     assert one.holds is True and one.slack > 0
-    flipped = found(Dataset(data.X, -data.y), alpha, -1)
+    flipped = decided(Dataset(data.X, -data.y), alpha, -1)
     assert flipped.holds is True
 
 
 def test_the_data_may_have_any_scale() -> None:
     data = load("lyu2021_right")
-    slack = found(data, 0.5, 1).slack
+    slack = decided(data, 0.5, 1).slack
     for factor in (1e-8, 1e8, 1e150):
-        assert found(Dataset(data.X * factor, data.y), 0.5, 1).slack == pytest.approx(slack)
+        assert decided(Dataset(data.X * factor, data.y), 0.5, 1).slack == pytest.approx(slack)
 
 
 def test_relu_is_not_spoken_of() -> None:
-    one = found(load("lyu2021_right"), 0.0, 1)
+    one = decided(load("lyu2021_right"), 0.0, 1)
     assert one.holds is None and one.slack is None

@@ -57,5 +57,7 @@ def test_an_output_weight_that_is_too_small_is_no_head_start():
     )
     for factor, good in ((1.01, True), (0.99, False)):
         start = Network(w[None], np.array([factor * threshold]), case.alpha)
-        found = hypothesis("lyu2021:thmB.19", dataclasses.replace(case, start=start), "head_start")
-        assert found.holds is good
+        head_start = hypothesis(
+            "lyu2021:thmB.19", dataclasses.replace(case, start=start), "head_start"
+        )
+        assert head_start.holds is good

@@ -56,20 +56,20 @@ def test_a_neuron_that_is_turned_is_noticed_in_proportion():
     end = theorem("lyu2021:lemmaH.3").ideal(said, case).end
     W, a = end.W, end.a
     across = np.linalg.svd(W[:1])[2][1]
-    found = []
+    seen = []
     for angle in (1e-3, 1e-4):
         turned = W.copy()
         size = np.linalg.norm(W[0])
         turned[0] = math.cos(angle) * W[0] + math.sin(angle) * size * across
         run = ended(Network(turned, a, case.alpha))
-        found.append(
+        seen.append(
             [
                 theorem(id).residual(said, case, run) / angle
                 for id in ("lyu2021:thmH.2", "lyu2021:lemmaH.3")
             ]
         )
-    assert np.all(np.array(found) > 0.005)
-    assert found[0] == pytest.approx(found[1], rel=0.05)
+    assert np.all(np.array(seen) > 0.005)
+    assert seen[0] == pytest.approx(seen[1], rel=0.05)
 
 
 def test_one_class_is_orthogonally_separable_and_needs_one_vector():
