@@ -46,7 +46,7 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
 def main() -> None:
     names = list(sections(False, None))
     arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = f"of {', '.join(names)}; all unless told otherwise, and only then a file is written"
+    known = f"of {', '.join(names)}; all by default, and only then a file is written"
     arguments.add_argument("only", nargs="*", metavar="SECTION", help=known)
     arguments.add_argument("--whole", action="store_true", help="the whole PyTorch loop (minutes)")
     arguments.add_argument("--out", type=Path, default=HERE / "RESULTS.md", help="file to write")

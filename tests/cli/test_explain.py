@@ -161,8 +161,8 @@ class Wrong(Theorem):
 
 
 def test_what_is_refuted_is_loud_and_can_be_run_again(capsys, monkeypatch):
-    room = sys.modules["tacit.explanation.predictions"]
-    monkeypatch.setattr(room, "theorems", lambda: {Wrong.id: Wrong()})
+    module = sys.modules["tacit.explanation.predictions"]
+    monkeypatch.setattr(module, "theorems", lambda: {Wrong.id: Wrong()})
     code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--seed", 3, "--out", "it")
     assert code == 1
     assert "refuted" in out and "test:wrong" in out

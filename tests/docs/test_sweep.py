@@ -72,9 +72,9 @@ def test_every_column_is_named(tmp_path):
     path.write_text(text, "utf-8")
     table = TEXT.split("## The table")[1].split("Where `record`")[0]
     for column in columns(read(path)):
-        room, _, name = column.rpartition(".")
-        if room in ("limit", "certificate"):
-            assert f"`{column}`" in table or f"`.{name}`" in table.split(f"`{room}.")[1]
+        group, _, name = column.rpartition(".")
+        if group in ("limit", "certificate"):
+            assert f"`{column}`" in table or f"`.{name}`" in table.split(f"`{group}.")[1]
 
 
 def test_a_small_one_from_file_to_pictures(tmp_path, monkeypatch, capsys):

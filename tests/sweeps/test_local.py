@@ -39,7 +39,7 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Whether it runs; one that has ended and waits to be buried does not."""
+    """Whether it runs; one that has ended and waits to be reaped does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

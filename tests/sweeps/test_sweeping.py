@@ -130,8 +130,8 @@ def test_the_cluster_is_seen_through_one_door(path: Path) -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(CLUSTER)
         for alias in node.names
     }
-    door = {f"{CLUSTER}.connect", f"{CLUSTER}.tls_files"}
-    assert names == (door if path.stem == "sweeping" else set())
+    allowed = {f"{CLUSTER}.connect", f"{CLUSTER}.tls_files"}
+    assert names == (allowed if path.stem == "sweeping" else set())
 
 
 CLUSTER = "tacit.sweeps.cluster"

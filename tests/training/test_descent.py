@@ -61,7 +61,7 @@ def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
 
 @pytest.mark.parametrize("batch", [1, 3])
 def test_sgd_visits_every_example_once_in_an_epoch(rng, batch) -> None:
-    """Orthogonal examples do not feel each other: any order gives one step of gd on the sum."""
+    """Orthogonal examples do not interact: any order gives one step of gd on the sum."""
     data = Dataset(np.diag(rng.uniform(0.5, 2, size=7)), [1, -1, 1, -1, -1, 1, 1])
     one = replace(SETTING, train="first", loss="exponential:sum", lr=0.1)
     sgd = train(data, replace(one, rule="sgd", batch=batch), epochs=5)

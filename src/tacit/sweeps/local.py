@@ -1,6 +1,6 @@
 """The cores of this machine at work: one process each, with a pipe of its own.
 
-So it is known exactly who held which pack when a process dies, and nobody waits for the dead. With
+So it is known exactly who held which pack when a process dies, and none waits for one that is gone. With
 a GPU there is one process, which has all of it.
 """
 
