@@ -1,7 +1,7 @@
 """The cores of this machine at work: one process each, with a pipe of its own.
 
-So it is known exactly who held which pack when a process dies, and none waits for one that is gone. With
-a GPU there is one process, which has all of it.
+So it is known exactly who held which pack when a process dies, and none waits for one that is gone.
+With a GPU there is one process, which has all of it.
 """
 
 from __future__ import annotations
