@@ -11,6 +11,7 @@ from tacit._jax import jnp
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.path import Path
 from tacit.flow.state import State
+from tacit.measures.margin import normalised
 from tacit.models.losses import Exponential, Logistic, Loss
 from tacit.numerics.float64 import EPS
 
@@ -62,8 +63,9 @@ def along(path: Path, kind: Kind = "logistic") -> Measures:
     norm = np.array([_norm(state) for state in states])
     loss, log_at_zero = LOSSES[kind]
     inverse = np.asarray(loss.margin_of_log_total(jnp.asarray(log_L), len(states[0].planes.y)))
-    smooth = _per_norm(inverse, norm, states[0])
-    rounding = _per_norm(np.array([_rounding(state) for state in states]), norm, states[0])
+    degree = 2 if states[0].both else 1
+    smooth = normalised(inverse, norm, degree)
+    rounding = normalised(np.array([_rounding(state) for state in states]), norm, degree)
     rounding += 4 * EPS * np.abs(smooth)
     apart = np.flatnonzero(log_L < log_at_zero).tolist()
     fallen = smooth[1:] < smooth[:-1] - (rounding[1:] + rounding[:-1])
@@ -71,7 +73,7 @@ def along(path: Path, kind: Kind = "logistic") -> Measures:
         log10_loss=log_L / LN10,
         log10_time=np.array([moment.log_t for moment in path.moments]) / LN10,
         norm=norm,
-        margin=_per_norm(np.array([state.outputs().min() for state in states]), norm, states[0]),
+        margin=normalised(np.array([state.outputs().min() for state in states]), norm, degree),
         smoothed_margin=smooth,
         rounding=rounding,
         separation=apart[0] if apart else None,
@@ -92,9 +94,3 @@ def _rounding(state: State) -> float:
     m, d = state.W.shape
     size = float(np.abs(state.a) @ np.linalg.norm(state.W, axis=1))
     return 2 * (m + d) * EPS * size * float(np.abs(state.planes.r).max())
-
-
-def _per_norm(values: np.ndarray, norm: np.ndarray, state: State) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        once = values / norm
-        return once / norm if state.both else once

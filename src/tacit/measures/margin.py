@@ -43,7 +43,7 @@ def norm(s: Snapshot) -> float:
 @measure("margin")
 def margin(s: Snapshot) -> float:
     """Normalised margin γ = q_min/‖θ‖^L, sarussi2021 (4)."""
-    return _per_norm(s, float(s.q.min()))
+    return float(normalised(s.q.min(), np.asarray(s.norm), s.homogeneity))
 
 
 @measure("smoothed_margin")
@@ -51,7 +51,8 @@ def smoothed_margin(s: Snapshot) -> float:
     """γ̃ of sarussi2021 (5), generalised to ‖θ‖^L; never above γ."""
     if not s.loss.has_exponential_tail:
         raise NotDefined("the loss has no exponential tail")
-    return _per_norm(s, float(_smoothed(s.loss, s.log_loss, s.data.n)))
+    smoothed = np.asarray(_smoothed(s.loss, s.log_loss, s.data.n))
+    return float(normalised(smoothed, np.asarray(s.norm), s.homogeneity))
 
 
 _smoothed = jax.jit(
@@ -59,7 +60,9 @@ _smoothed = jax.jit(
 )
 
 
-def _per_norm(s: Snapshot, value: float) -> float:
-    for _ in range(s.homogeneity):
-        value = value / s.norm if s.norm > 0 else float("nan")
-    return value
+def normalised(values: np.ndarray, norm: np.ndarray, homogeneity: int) -> np.ndarray:
+    """values/‖θ‖^L, divided L times since ‖θ‖^L may overflow; NaN for the network 0."""
+    norm = np.where(norm > 0, norm, np.nan)
+    for _ in range(homogeneity):
+        values = values / norm
+    return values
