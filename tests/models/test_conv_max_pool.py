@@ -30,7 +30,12 @@ def test_conv_max_pool_at_the_kink(alpha: float) -> None:
 
 
 @settings(deadline=None, max_examples=20)
-@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.4]))
+@given(  # each pair of sizes is compiled
+    st.integers(0, 10_000),
+    st.sampled_from([1, 3]),
+    st.sampled_from([1, 4]),
+    st.sampled_from([0.0, 0.4]),
+)
 def test_conv_max_pool_is_the_literal_triple_loop(
     seed: int, k: int, patches: int, alpha: float
 ) -> None:

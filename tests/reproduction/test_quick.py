@@ -19,11 +19,8 @@ FAST = {
     "sarussi2021:fig5",
     "wang2022:fig1",
     "wang2022:fig2",
-    "wang2022:fig3",
     "wang2022:fig4",
-    "wang2022:fig6",
     "wang2022:fig8",
-    "wang2022:fig9",
     "wang2022:numbers",
 }
 

@@ -272,12 +272,12 @@ def children(pid: int) -> list[int]:
 def test_killed_once_it_ends_with_the_same_table(file: Path, table: bytes, tmp_path: Path) -> None:
     """The whole tree by kill -9, when two runs are there."""
     out = tmp_path / "s"
-    process = begin(file, out, "--json")
+    process = begin(file, out, "--json", "--workers", "1")
     until(process, lambda: there(out) >= 2)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.communicate() == ("", "") and process.returncode == -signal.SIGKILL
     kept = there(out)
-    said, wrong = begin(file, out, "--json").communicate()
+    said, wrong = begin(file, out, "--json", "--workers", "1").communicate()
     assert wrong == "" and json.loads(said)["cached"] == kept >= 2
     assert (out / "table.csv").read_bytes() == table
     assert there(out) == RUNS
@@ -321,6 +321,7 @@ def test_one_killed_worker_costs_nothing(longer: Path, table: bytes, tmp_path: P
     assert there(tmp_path / "s") == LONGER
 
 
+@pytest.mark.long
 def test_two_sweeps_in_one_folder(file: Path, table: bytes, tmp_path: Path) -> None:
     both = [begin(file, tmp_path / "s", "--workers", "1") for _ in range(2)]
     for process in both:

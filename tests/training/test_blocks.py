@@ -1,10 +1,13 @@
 """SGD-1 in blocks makes the steps of SGD-1."""
 
-import jax.numpy as jnp
+from itertools import product
+
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit import Setting, load
+from tacit._jax import jax, jnp
 from tacit.models import TwoLayer
 from tacit.models.losses import parse_loss
 from tacit.training import train_many
@@ -13,17 +16,27 @@ from tacit.training.backends.blocks import block
 LR = 1e-3
 
 
-@pytest.mark.parametrize("train", ["first", "both"])
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "exponential"])
+@pytest.mark.parametrize(
+    "train, loss",
+    rest_long(
+        product(["first", "both"], ["logistic", "hinge", "exponential"]),
+        [("first", "exponential"), ("both", "logistic"), ("first", "hinge")],
+    ),
+)
 def test_a_block_is_as_many_plain_steps(train, loss, rng):
     model, loss = TwoLayer(alpha=0.2, train=train), parse_loss(loss)
     X, y = rng.standard_normal((37, 60)), rng.choice([-1.0, 1.0], 37)
     params = {"W": jnp.asarray(0.01 * rng.standard_normal((8, 60))), "a": jnp.ones(8)}
     moved = block(model, loss, params["W"], params["a"], jnp.asarray(X), jnp.asarray(y), LR)
-    for x, label in zip(X[:, None], y[:, None], strict=True):
+
+    @jax.jit
+    def plain(params, x, label):
         g = loss.output_gradient(label * model(params, x), label)
-        step = model.gradient(params, jnp.asarray(x), g)
-        params = {part: params[part] - LR * step[part] for part in params}
+        step = model.gradient(params, x, g)
+        return {part: params[part] - LR * step[part] for part in params}
+
+    for x, label in zip(X[:, None], y[:, None], strict=True):
+        params = plain(params, x, label)
     np.testing.assert_allclose(moved.W, params["W"], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(moved.a, params["a"], rtol=1e-12, atol=1e-13)
     assert moved.finite == 37

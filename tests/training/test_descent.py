@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit._jax import jax, jnp
 from tacit.models import TwoLayer, parse_model
 from tacit.models.initialisations import initial_weights
@@ -23,21 +24,24 @@ def data(rng) -> Dataset:
     return Dataset(rng.normal(size=(10, 3)), np.where(np.arange(10) % 3, 1, -1))
 
 
+RULES = [
+    {"rule": "gd"},
+    {"rule": "gd", "loss": "hinge:2"},
+    {"rule": "sgd"},
+    {"rule": "sgd", "batch": 4, "train": "first"},
+    {"rule": "adam", "batch": 4, "lr": 0.05},
+    {"rule": "gd", "loss": "exponential:sum", "lr": 0.02},
+    {"rule": "gd", "train": "first"},
+    {"rule": "sgd", "batch": 4},
+    {"rule": "sgd", "batch": 10},
+    {"rule": "adam", "lr": 0.05},
+    {"rule": "adam", "batch": 4, "train": "first", "lr": 0.05},
+]
+
+
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"rule": "gd"},
-        {"rule": "gd", "loss": "exponential:sum", "lr": 0.02},
-        {"rule": "gd", "loss": "hinge:2"},
-        {"rule": "gd", "train": "first"},
-        {"rule": "sgd"},
-        {"rule": "sgd", "batch": 4},
-        {"rule": "sgd", "batch": 4, "train": "first"},
-        {"rule": "sgd", "batch": 10},
-        {"rule": "adam", "lr": 0.05},
-        {"rule": "adam", "batch": 4, "lr": 0.05},
-        {"rule": "adam", "batch": 4, "train": "first", "lr": 0.05},
-    ],
+    rest_long(RULES, RULES[:5]),
     ids=lambda c: "-".join(map(str, c.values())),
 )
 def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
@@ -59,7 +63,7 @@ def test_rules_against_plain_numpy(data, numpy_path, changes) -> None:
     assert not np.allclose(path[12][0], start["W"], atol=0.05)  # it has moved
 
 
-@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("batch", rest_long([1, 3], [3]))
 def test_sgd_visits_every_example_once_in_an_epoch(rng, batch) -> None:
     """Orthogonal examples do not interact: any order gives one step of gd on the sum."""
     data = Dataset(np.diag(rng.uniform(0.5, 2, size=7)), [1, -1, 1, -1, -1, 1, 1])
@@ -91,12 +95,12 @@ def test_the_order_changes_from_epoch_to_epoch_and_from_seed_to_seed(data) -> No
 @pytest.mark.parametrize(
     "model, loss, step",
     [
-        ("two_layer", "logistic:sum", "constant"),
         ("two_layer", "logistic:sum", "scaled"),
         ("conv_max_pool:2", "hinge", "constant"),
-        ("conv_max_pool:2", "exponential", "scaled"),
-        ("residual:3", "logistic", "constant"),
         ("residual:4", "exponential", "scaled"),
+        pytest.param("two_layer", "logistic:sum", "constant", marks=pytest.mark.long),
+        pytest.param("conv_max_pool:2", "exponential", "scaled", marks=pytest.mark.long),
+        pytest.param("residual:3", "logistic", "constant", marks=pytest.mark.long),
         pytest.param("six_conv:2", "logistic", "constant", marks=pytest.mark.long),
     ],
 )

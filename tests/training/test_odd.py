@@ -76,9 +76,9 @@ def test_scaled_steps_to_the_end_of_float64_are_a_divergence(data) -> None:
 
 ODD = {
     "one point": ({}, Dataset(np.array([[1.0, 2.0]]), [1])),
-    "one class": ({}, Dataset(np.eye(3), [-1, -1, -1])),
+    "one class": ({}, Dataset(np.eye(2), [-1, -1])),
     "one coordinate": ({}, Dataset(np.array([[1.0], [-2.0]]), [1, -1])),
-    "all points zero": ({}, Dataset(np.zeros((3, 2)), [1, -1, 1])),
+    "all points zero": ({}, Dataset(np.zeros((2, 2)), [1, -1])),
     "equal points, other labels": ({}, Dataset(np.ones((2, 2)), [1, -1])),
     "width 1": ({"width": 1}, Dataset(np.eye(2), [1, -1])),
     "tiny points": ({}, Dataset(1e-300 * np.eye(2), [1, -1])),
