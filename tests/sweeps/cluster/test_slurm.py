@@ -69,7 +69,7 @@ def pids(queue: Path) -> list[int]:
     return [int(path.read_text()) for path in queue.glob("*.pid")]
 
 
-@pytest.mark.parametrize("jobs", rest_long([1, 2], [1]))
+@pytest.mark.parametrize("jobs", rest_long([1, 2], [2]))
 def test_a_sweep_through_the_queue(queue: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE", 1.0)
     said: list[str] = []
