@@ -108,6 +108,12 @@ def test_nothing_is_overwritten_unless_forced(run, folder, tmp_path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["run"]  # nothing else is left
 
 
+def test_measures_of_another_shape_are_not_continued(run):
+    measures = {**run.measures, "margin": run.measures["margin"][:, :, None]}
+    with pytest.raises(BadInput, match="'margin' has shape"):
+        train(run.data, run.setting, epochs=9, resume=replace(run, measures=measures))
+
+
 def test_a_write_that_fails_leaves_the_old_run(run, folder, tmp_path, monkeypatch) -> None:
     target = copy(folder, tmp_path / "run")
 

@@ -128,6 +128,7 @@ def train(
             raise BadInput(
                 f"the run has ended: {earlier.outcomes[0]}; to go on, change its stop rules"
             )
+        _check_shapes(records[-1], ensemble.measure())
 
     begun = time.perf_counter()
     interrupted = False
@@ -196,6 +197,17 @@ def _members(seeds: Sequence[int], classes: int) -> tuple[tuple[int, int | None]
 def _checkpoints(epochs: int, record: int) -> list[int]:
     spread = np.geomspace(1, epochs, record).round().astype(int)
     return [0, *np.unique(np.append(spread, epochs)).tolist()]
+
+
+def _check_shapes(before: _Record, now: _Record) -> None:
+    """What was measured earlier must continue in one array with what is measured from now on."""
+    for name, value in now.measures[0].items():
+        old = np.shape(before.measures[0].get(name, value))
+        if old != np.shape(value):
+            raise BadInput(
+                f"the run's measure '{name}' has shape {old} at each epoch, not {np.shape(value)}; "
+                "the run was altered"
+            )
 
 
 def _records(run: Run) -> list[_Record]:
