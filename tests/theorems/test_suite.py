@@ -16,6 +16,27 @@ from tacit.values.jsonable import plain
 ALL = sorted(theorems())
 ZERO = 1e-9
 """Residual of a conclusion that holds exactly, in floating point."""
+UNQUANTIFIED = {
+    "lyu2021:thm4.3": {"start_fades"},
+    "lyu2021:cor4.4": {"small_initialisation"},
+    "lyu2021:lemma5.2": {"room_for_r"},
+    "lyu2021:lemma5.4": {"start_has_faded"},
+    "lyu2021:thm5.6": {"large_start", "near_the_best"},
+    "lyu2021:thm6.2": {"negative_stay_small"},
+    "lyu2021:thmA.7": {"negative_stay_small"},
+    "lyu2021:thmA.10": {"positive_stay_small"},
+    "lyu2021:thmE.4": {"small_enough"},
+    "phuong2021:thm1": {"small_start"},
+    "phuong2021:prob": {"small_start"},
+    "phuong2021:cor1": {"small_start"},
+    "phuong2021:lemma1": {"small_start", "turned_in_time"},
+    "wang2022:thm1": {"lasts_until_aligned"},
+    "wang2022:thm2": {"small_start"},
+    "wang2022:thm4": {"small_start"},
+    "wang2022:lemma2": {"lasts_at_first"},
+    "wang2022:cor1": {"lasts_until_turned"},
+}
+"""Statements that do not say how small (or near, or large) is enough, by their own words."""
 SILENT = {"sarussi2021:thm4.1", "phuong2021:lemmaA.3"}
 """They look at what lies between two moments, so random networks tell them nothing; the tests of
 their papers show that they can fail."""
@@ -57,6 +78,16 @@ def test_its_example_meets_every_hypothesis(id):
     assert [c.name for c in checks if c.holds is not True and not needs_a_run(c)] == []
     assert len({c.name for c in checks}) == len(checks)
     assert all(c.place for c in checks)
+
+
+@pytest.mark.parametrize("id", ALL)
+def test_what_is_not_quantified_is_marked(id):
+    for case in (example(id), replace(example(id), start=None)):
+        checks = theorem(id).hypotheses(case)
+        vague = {check.name for check in checks if not check.quantified}
+        wanted = UNQUANTIFIED.get(id, set())
+        assert len(vague) == len(wanted)
+        assert vague == wanted or case.start is None  # one is called otherwise without a start
 
 
 @pytest.mark.parametrize("id", ALL)
@@ -132,6 +163,17 @@ def test_residuals_keep_the_invariances_it_declares(id, invariance, rng):
         case = Case(data, case.setting, start)
         said = one.predict(case)
     assert one.residual(said, case, other) == pytest.approx(before, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "id", [id for id in those("data") if "rotation" in theorem(id).invariances]
+)
+def test_what_the_data_decides_holds_in_other_coordinates_too(id, rng):
+    case = example(id)
+    Q = np.linalg.qr(rng.normal(size=(case.data.d, case.data.d)))[0]
+    data = Dataset(case.data.X @ Q, case.data.y, case.data.name, case.data.classes)
+    verdict = judge(theorem(id), Case(data, case.setting))
+    assert verdict.status == "confirmed", (verdict.residual, verdict.words)
 
 
 @pytest.mark.parametrize("id", those("limit", "path"))

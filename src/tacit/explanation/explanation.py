@@ -13,24 +13,31 @@ from typing import Any
 
 from tacit.data import takes_data
 from tacit.explanation.observation import observe
+from tacit.explanation.other_runs import OtherRuns
 from tacit.explanation.predictions import (
+    check_sizes,
     chosen,
     initial_neurons,
     judge_each,
     verdict_to_dict,
     verdicts_to_frame,
 )
+from tacit.explanation.second_computation import confirmed_refutation
+from tacit.explanation.smaller_starts import at_smaller_scales
 from tacit.flow import Limit, Limits, limit
 from tacit.flow.ending import check_flow, share_done
 from tacit.flow.limits import index_of_worst
 from tacit.geometry import Geometry, check
 from tacit.messages import count, printable
-from tacit.theorems import Case, Observation, Verdict, VerdictStatus
+from tacit.theorems import Case, Observation, Theorem, Verdict, VerdictStatus
 from tacit.values import Dataset, Result, Setting
 from tacit.values.jsonable import plain
 
 KEPT_BACK = (0.4, 20.0)
 """Share of the time, and at most so many seconds, that are kept for the theorems and the report."""
+
+OTHER_RUNS = (3.0, 10.0)
+"""Runs that ask a theorem again take at most so many times what all took before, and seconds."""
 
 Progress = Callable[[str, float | None], None]
 """Called with what is being done, and the share of it that is done where that is known."""
@@ -228,6 +235,7 @@ def explain(
     setting = (setting or Setting()).replace(rule="flow", step="constant")
     only = (only,) if isinstance(only, str) else tuple(only)
     asked = chosen(only)
+    check_sizes(data)
     check_flow(data, setting, seed, log10_loss, seconds)
     tell("checking the geometry", None)
     geometry = check(data, activation=setting.activation)
@@ -258,10 +266,9 @@ def explain(
             known = dict(geometry.properties) if data.binary else {}
             case = Case(part, setting, start, known)
             in_time = until + (deadline - until) * (k + 1) / (len(sets) + 1)
-            verdicts = judge_each(
-                asked, case, observe(end), in_time, lambda share: tell("asking the theorems", share)
-            )
-            parts.append(Part(name, end, tuple(verdicts)))
+            others = OtherRuns(case, log10_loss, _deadline(started, in_time))
+            verdicts = _judged(asked, observe(end), in_time, others, tell)
+            parts.append(Part(name, end, verdicts))
         except KeyboardInterrupt:
             if not parts:
                 raise
@@ -275,7 +282,8 @@ def explain(
         runs = Observation((), members=tuple(observe(part.limit) for part in parts))
         about = [one for one in asked if one.several_classes]
         case = Case(data, setting, start, dict(geometry.properties))
-        whole = tuple(judge_each(about, case, runs, deadline))
+        others = OtherRuns(case, log10_loss, _deadline(started, deadline))
+        whole = _judged(about, runs, deadline, others, tell)
     return Explanation(
         data,
         setting,
@@ -288,4 +296,30 @@ def explain(
         log10_loss,
         seconds,
         perf_counter() - started,
+    )
+
+
+def _deadline(started: float, latest: float) -> float:
+    """When other runs must have ended."""
+    now = perf_counter()
+    return min(latest, now + OTHER_RUNS[0] * (now - started) + OTHER_RUNS[1])
+
+
+def _judged(
+    asked: Sequence[Theorem],
+    run: Observation,
+    deadline: float,
+    others: OtherRuns,
+    tell: Progress,
+) -> tuple[Verdict, ...]:
+    """The verdicts of the theorems; those that differ or are refuted after other runs."""
+
+    def done(share: float) -> None:
+        tell("asking the theorems", share)
+
+    verdicts = list(judge_each(asked, others.case, run, deadline, done))
+    tell("asking them again", None)
+    return tuple(
+        confirmed_refutation(one, others) if one.status == VerdictStatus.REFUTED else one
+        for one in at_smaller_scales(verdicts, others)
     )

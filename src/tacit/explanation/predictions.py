@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from tacit.data import takes_data
 from tacit.flow import initial_network
@@ -28,6 +31,9 @@ from tacit.values.optional import optional_import
 
 MOST_NAMED = 4
 """Theorems that a short text names."""
+LARGEST = 1e70
+"""Entries of points are at most this, and rows not shorter than its inverse: fourth powers of
+lengths are then numbers that are not 0."""
 NOT_ASKED = "It was not asked: the seconds were used up."
 
 
@@ -129,6 +135,7 @@ def predict(
     """
     setting = setting or Setting(rule="flow")
     asked = chosen(only)
+    check_sizes(data)
     start = initial_neurons(data, setting, seed)
     case = Case(data, setting, start)
     parts = []
@@ -136,6 +143,16 @@ def predict(
         part = Case(data.one_vs_rest(k), setting, start)
         parts.append((name, tuple(judge_each(asked, part))))
     return Predictions(case, seed, tuple(judge_each(asked, case)), tuple(parts))
+
+
+def check_sizes(data: Dataset) -> None:
+    """Refuse points whose products overflow, or vanish although they are not 0."""
+    sizes = np.abs(data.X).max(axis=1, initial=0.0)
+    for row in np.flatnonzero((sizes > 0) & ((sizes < 1 / LARGEST) | (sizes > LARGEST)))[:1]:
+        raise BadInput(
+            f"row {row} of the data has size {sizes[row]:.1e}, which is beyond the theorems' "
+            f"arithmetic; scale the data to between {1 / LARGEST:g} and {LARGEST:g}"
+        )
 
 
 def initial_neurons(data: Dataset, setting: Setting, seed: int) -> Network | None:
@@ -184,17 +201,20 @@ def judge_each(
         if progress is not None:
             progress(k / len(asked))
         if perf_counter() < deadline:
-            yield _careful(one, case, run)
+            yield careful_judge(one, case, run)
         else:
             yield Verdict(one, (), None, VerdictStatus.OPEN, None, NOT_ASKED)
 
 
-def _careful(one: Theorem, case: Case, run: Observation | None) -> Verdict:
+def careful_judge(one: Theorem, case: Case, run: Observation | None = None) -> Verdict:
+    """What `judge` returns; `open` where the theorem raises, or warns that numbers overflow."""
     try:
-        return judge(one, case, run)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            return judge(one, case, run)
     except Exception as reason:  # of whatever a theorem of another package may raise
         if case.start is not None and not case.setting.two_layer:
-            return _careful(one, replace(case, start=None), run)  # they are no neurons to it
+            return careful_judge(one, replace(case, start=None), run)  # they are no neurons to it
         kind = "" if isinstance(reason, BadInput) else f"{type(reason).__name__}: "
         words = f"It cannot be evaluated here ({kind}{reason})."
     return Verdict(one, (), None, VerdictStatus.OPEN, None, " ".join(words.split()))

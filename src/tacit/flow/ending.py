@@ -17,7 +17,7 @@ from tacit.flow.follow import begin
 from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.steps import seen_by
-from tacit.flow.tolerances import PATH
+from tacit.flow.tolerances import PATH, PathTolerances
 from tacit.messages import count
 from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
@@ -126,8 +126,9 @@ def binary_limit(
     seconds: float = 540.0,
     start: Start | None = None,
     progress: Progress | None = None,
+    errors: PathTolerances = PATH,
 ) -> Limit:
-    """What `limit` returns for binary data, with the same parameters."""
+    """What `limit` returns for binary data, with the same parameters; and the errors of a step."""
     started = perf_counter()
     check_flow(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)
@@ -140,7 +141,7 @@ def binary_limit(
     W, a = start.W, start.a
     setting = setting.replace(width=start.width)
     _check_sizes(data.X, W)
-    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind)
+    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors)
     path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
     outcome, reason, evidence = _end(path, data, train)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time

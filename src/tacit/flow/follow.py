@@ -16,7 +16,7 @@ from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import State, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
-from tacit.flow.tolerances import PATH
+from tacit.flow.tolerances import PATH, PathTolerances
 
 
 def follow(
@@ -43,15 +43,17 @@ def begin(
     a: np.ndarray,
     both: bool = True,
     kind: Kind = "logistic",
+    errors: PathTolerances = PATH,
 ) -> Flow:
-    """The flow at its first moment; its method `run` follows it."""
-    return Flow(start(hyperplanes_of(X, y, alpha), W, a, both), kind)
+    """The flow at its first moment; its method `run` follows it, with these errors of a step."""
+    return Flow(start(hyperplanes_of(X, y, alpha), W, a, both), kind, errors)
 
 
 class Flow:
     """A path that can be followed further and further."""
 
-    def __init__(self, state: State, kind: Kind) -> None:
+    def __init__(self, state: State, kind: Kind, errors: PathTolerances = PATH) -> None:
+        self.errors = errors
         self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
         self.now = weigh(state, kind)
@@ -69,7 +71,7 @@ class Flow:
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
-        self.last_error = PATH.step
+        self.last_error = errors.step
 
     def run(
         self,
@@ -139,7 +141,7 @@ class Flow:
         Returns the length of the next one, and whether stability is what limits it.
         """
         fastest = self._fastest()
-        h = min(h, PATH.most_growth / fastest)
+        h = min(h, self.errors.most_growth / fastest)
         aim = h
         while True:
             tiny = aim * fastest < PATH.tiny
@@ -158,11 +160,11 @@ class Flow:
                 continue
             if tiny:
                 break
-            late = [when for when, error in step.kinks if error > PATH.kink]
-            if step.error > PATH.step:
-                aim = h = aim * max(0.1, 0.8 * (PATH.step / step.error) ** 0.25)
-            elif step.overdue > PATH.step:
-                aim *= max(0.1, 0.8 * math.sqrt(PATH.step / step.overdue))
+            late = [when for when, error in step.kinks if error > self.errors.kink]
+            if step.error > self.errors.step:
+                aim = h = aim * max(0.1, 0.8 * (self.errors.step / step.error) ** 0.25)
+            elif step.overdue > self.errors.step:
+                aim *= max(0.1, 0.8 * math.sqrt(self.errors.step / step.overdue))
             elif late and min(late) < 0.999 * aim:
                 aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
             elif self._rises(step.now.log_L):
@@ -172,7 +174,7 @@ class Flow:
             self.rejected += 1
         stiff = aim * stiffness(self.state, self.now) > 0.5
         self._accept(step.state, aim)
-        grown = min(4.0, 0.8 * (PATH.step / max(step.error, 1e-300)) ** 0.25)
+        grown = min(4.0, 0.8 * (self.errors.step / max(step.error, 1e-300)) ** 0.25)
         if step.error > self.last_error:  # as the network grows so do the errors
             grown *= max(0.5, (self.last_error / step.error) ** 0.1)
         self.last_error = step.error
@@ -208,7 +210,7 @@ class Flow:
                 return
             self.tries += 1
             deep = is_deep(self.now.log_L)
-            h = min(h, (PATH.deep_growth if deep else PATH.late_growth) / self._fastest())
+            h = min(h, (PATH.deep_growth if deep else self.errors.late_growth) / self._fastest())
             log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
             full: Landed | float = 0.0
@@ -224,7 +226,7 @@ class Flow:
                 error = _distance(full.state, two.state)
                 if self._rises(two.now.log_L):
                     error = math.inf
-                if error <= PATH.implicit:
+                if error <= self.errors.implicit:
                     better = two.state if deep else _extrapolated(full.state, two.state)
                     if deep or self._rises(weigh(better, self.kind).log_L):
                         self._accept(two.state, h, two.now)
@@ -233,7 +235,7 @@ class Flow:
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
-                h *= min(3.0, max(0.2, 0.9 * math.sqrt(PATH.implicit / max(error, 1e-300))))
+                h *= min(3.0, max(0.2, 0.9 * math.sqrt(self.errors.implicit / max(error, 1e-300))))
             if deep and h * self._fastest() < PATH.shortest:
                 raise Undecided("rounding hides what happens at an activation hyperplane")
             if not deep and h * stiffness(self.state, self.now) < 1:  # explicit steps are as good

@@ -161,6 +161,10 @@ class EvidenceTolerances:
 STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
+SMALLER_STEPS = PathTolerances(
+    step=1e-8, kink=5e-8, implicit=1e-6, most_growth=0.3, late_growth=0.1
+)
+"""For a second computation: a hundredth of the errors of a step, a third of its length."""
 BRANCH = BranchTolerances()
 CANDIDATE = CandidateTolerances()
 EVIDENCE = EvidenceTolerances()

@@ -88,7 +88,7 @@ class Geometry(Result):
             "facts": self.facts,
             "remarks": self.remarks,
             "properties": {
-                name: {key: value for key, value in asdict(check).items() if key != "name"}
+                name: {key: value for key, value in _fields(check).items() if key != "name"}
                 for name, check in self.properties.items()
             },
         }
@@ -101,7 +101,7 @@ class Geometry(Result):
     def to_frame(self) -> Any:
         """The properties as a pandas DataFrame, one in each row."""
         pandas = optional_import("pandas", "to_frame")
-        return pandas.DataFrame([asdict(check) for check in self.properties.values()])
+        return pandas.DataFrame([_fields(check) for check in self.properties.values()])
 
     def _holds(self, name: str) -> bool | None:
         return self.properties[name].holds if name in self.properties else None
@@ -118,6 +118,13 @@ class Geometry(Result):
         if self.margin_bounds is not None:
             lines.append(f"largest linear margin: {self.margin_bounds.lower:.6g}")
         return [printable(line) for line in lines]
+
+
+def _fields(check: Check) -> dict[str, Any]:
+    """A property of data, as scripts read it: unlike a hypothesis, it is always quantified."""
+    fields = asdict(check)
+    del fields["quantified"]
+    return fields
 
 
 @takes_data

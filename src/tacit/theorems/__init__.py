@@ -9,13 +9,14 @@ from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.judgement import Verdict, VerdictStatus, applies, judge
 from tacit.theorems.observation import Observation, PathPoint
 from tacit.theorems.registry import theorem, theorems
-from tacit.theorems.statement import Prediction, Source, Theorem
+from tacit.theorems.statement import Estimate, Prediction, Source, Theorem
 from tacit.values import Check, Network
 
 __all__ = [
     "Case",
     "Check",
     "Erratum",
+    "Estimate",
     "Evidence",
     "Network",
     "Observation",

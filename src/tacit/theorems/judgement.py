@@ -10,7 +10,7 @@ import numpy as np
 from tacit.numerics.float64 import EPS
 from tacit.theorems.case import Case
 from tacit.theorems.observation import Observation
-from tacit.theorems.statement import Prediction, Theorem
+from tacit.theorems.statement import Estimate, Prediction, Theorem
 from tacit.values import Check, Status
 
 MOST_SPREAD = 1e5
@@ -24,14 +24,24 @@ MOST_REASONS = 2
 class VerdictStatus(Status):
     """What became of a theorem on one case, the most telling first."""
 
-    REFUTED = "refuted", "Every hypothesis holds, and the run breaks the promise."
+    REFUTED = (
+        "refuted",
+        "Every hypothesis holds, and the run breaks the promise, by more than all errors.",
+    )
     CONFIRMED = (
         "confirmed",
         "Every hypothesis holds, and the run keeps the promise up to the tolerance.",
     )
-    DIFFERS = "differs", "The run breaks the promise, but a hypothesis is undecided."
-    AGREES = "agrees", "The run keeps the promise, but a hypothesis is undecided."
-    OPEN = "open", "The theorem may apply, but this run cannot tell."
+    DIFFERS = (
+        "differs",
+        "The run breaks the promise, but a hypothesis is undecided, or nobody says how small is "
+        "small enough for it.",
+    )
+    AGREES = (
+        "agrees",
+        "The run, or one from a smaller start, keeps the promise, but a hypothesis is undecided.",
+    )
+    OPEN = "open", "The theorem may apply, but this run cannot tell, or not for sure."
     NOT_APPLICABLE = "not applicable", "A hypothesis fails, so nothing is promised."
 
 
@@ -90,7 +100,7 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     if not _can_tell(theorem, run):
         words = _what_is_missing(theorem, checks, run)
         return Verdict(theorem, checks, prediction, VerdictStatus.OPEN, None, words)
-    residual = theorem.residual(prediction, case, run)
+    residual, error, reason = _estimate(theorem.residual(prediction, case, run))
     if residual is None or math.isnan(residual):
         words = "This run cannot tell whether the conclusion holds."
         if theorem.needs == "data":
@@ -100,13 +110,27 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     kept = residual <= theorem.tolerance
     status = VerdictStatus.AGREES if kept else VerdictStatus.DIFFERS
     words = theorem.verdict(residual, prediction, run)
-    if fit and kept:
-        status = VerdictStatus.CONFIRMED
+    vague = [check.name for check in checks if not check.quantified]
+    if kept:
+        status = VerdictStatus.CONFIRMED if fit else status
+    elif not residual - error > theorem.tolerance:
+        status = VerdictStatus.OPEN
+        words = f"A residual of {residual:.1e} may be off by {error:.1e}: {reason}."
+    elif vague:
+        words += (
+            " The statement does not say how small, near or large is enough "
+            f"({', '.join(vague)}), so nothing is refuted."
+        )
     elif fit and (spread := _spread(case)) > MOST_SPREAD:
         words += f" Sizes or directions of the points differ by {spread:.0e}: it may be rounding."
     elif fit:
         status = VerdictStatus.REFUTED
     return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
+
+
+def _estimate(residual: float | Estimate | None) -> tuple[float | None, float, str]:
+    """The value, its error and where that comes from."""
+    return residual if isinstance(residual, Estimate) else (residual, 0.0, "")
 
 
 def _spread(case: Case) -> float:

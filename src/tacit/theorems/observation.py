@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from tacit.values import Network
+
+ROUNDING = 1e-14
+"""What rounding makes of ‖w‖² − a² over a path, relative to the largest ‖w‖² + a² on it."""
 
 
 class PathPoint(NamedTuple):
@@ -52,3 +58,17 @@ class Observation:
     def end(self) -> Network:
         """The limit when it is known, else the last network."""
         return self.path[-1].network if self.limit is None else self.limit
+
+    def lost_digits(self) -> Iterator[np.ndarray]:
+        """For every moment, what rounding may have made of (‖w_k‖² − a_k²)/(‖w_k‖² + a_k²).
+
+        A neuron that shrinks keeps the rounding errors it had when it was large, and one that grows
+        again does not get its digits back.
+        """
+        largest = lost = np.zeros(len(self.start.a))
+        for moment in self.path:
+            W, a = moment.network.W, moment.network.a
+            squares = np.maximum((W**2).sum(axis=1) + a**2, 1e-300)
+            largest = np.maximum(largest, squares)
+            lost = np.maximum(lost, ROUNDING * largest / squares)
+            yield lost

@@ -32,6 +32,16 @@ class Source(NamedTuple):
     """The place in it: `Theorem 1`, `Lemma A.2`."""
 
 
+class Estimate(NamedTuple):
+    """A residual that was computed, and what is known of its error."""
+
+    value: float
+    error: float
+    """By how much rounding, or bounds that are not tight, may have made the value too large."""
+    reason: str
+    """Where the error comes from, in a few words: "digits were lost"."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """What a theorem promises."""
@@ -97,8 +107,21 @@ class Theorem(ABC):
         """
 
     @abstractmethod
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """How far the run is from the conclusion; None when this run cannot tell."""
+    def residual(
+        self, prediction: Prediction, case: Case, run: Observation | None
+    ) -> float | Estimate | None:
+        """How far the run is from the conclusion; None when this run cannot tell.
+
+        An `Estimate` where more than a few rounding errors may be in it: only what is beyond its
+        error can refute the theorem.
+        """
+
+    def exact_residual(self, case: Case) -> float | None:
+        """The residual in exact arithmetic, for statements about the data alone that allow it.
+
+        It is asked for where the residual in floating point breaks the promise.
+        """
+        return None
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """A run made by hand that agrees with the prediction; None when the data alone decides."""

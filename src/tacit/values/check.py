@@ -11,7 +11,8 @@ class Check:
 
     `slack` is positive when the property holds with room to spare and negative when it fails; its
     unit is stated in `note`. `error` bounds the rounding error of `slack`. `holds` is None when
-    nothing was decided, and `note` then says why.
+    nothing was decided, and `note` then says why. `quantified` is False of a hypothesis of which
+    the statement does not say how small, near or large is enough: then `holds` is our reading.
     """
 
     name: str
@@ -20,3 +21,4 @@ class Check:
     place: str
     note: str = ""
     error: float = 0.0
+    quantified: bool = True

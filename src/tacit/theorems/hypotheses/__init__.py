@@ -8,6 +8,7 @@ from tacit.theorems.hypotheses.checks import (
     by_slack,
     needs_a_run,
     undecided,
+    unquantified,
     yes_or_no,
 )
 from tacit.theorems.hypotheses.path import reaches_the_limit
@@ -52,5 +53,6 @@ __all__ = [
     "two_classes",
     "two_layer",
     "undecided",
+    "unquantified",
     "yes_or_no",
 ]

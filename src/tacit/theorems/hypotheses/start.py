@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.models.initialisations import Balanced, BalancedGaussian, Gaussian, Pair
 from tacit.theorems.case import Case
-from tacit.theorems.hypotheses.checks import by_slack, undecided, yes_or_no
+from tacit.theorems.hypotheses.checks import by_slack, undecided, unquantified, yes_or_no
 from tacit.values import Check, Network
 
 SMALL, LARGE = 1e-2, 1.0
@@ -30,6 +30,7 @@ def balanced(case: Case, place: str) -> Check:
     return yes_or_no("balanced", holds, place, f"the initialisation is {init}")
 
 
+@unquantified
 def small_start(case: Case, place: str) -> Check:
     """The initial weights are "sufficiently small"; how small that is, is our reading."""
     longest = float(np.linalg.norm(case.data.X, axis=1).max())

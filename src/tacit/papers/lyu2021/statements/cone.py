@@ -53,6 +53,7 @@ class LemmaG1(Theorem):
     )
     needs = "data"
     tolerance = 1e-9
+    invariances = frozenset({"rotation"})
     errata = (
         Erratum(
             "A.1 is a weaker assumption than A.2 (first sentence of §G.2)",
@@ -147,6 +148,7 @@ class LemmaG2(Theorem):
     )
     needs = "data"
     tolerance = 1e-9
+    invariances = frozenset({"rotation"})
     errata = (
         Erratum(
             "w in the interior of C ⟹ ∂°G(w) = {µ⁺}, and {µ⁻} for −w (§G.3)",

@@ -141,7 +141,7 @@ class Theorem56(Theorem):
             two_layer(case, "§3.2"),
             both_layers(case, "§3.2"),
             *flow_checks(case),
-            *_starts_near(case, place),
+            *(replace(check, quantified=False) for check in _starts_near(case, place)),
         )
 
     def predict(self, case: Case) -> Prediction:

@@ -17,6 +17,7 @@ from tacit.theorems.hypotheses import (
     neuron_sizes,
     small_start,
     undecided,
+    unquantified,
 )
 from tacit.values import Check, Network
 
@@ -37,6 +38,7 @@ def pulls(case: Case) -> Pulls:
     return Pulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
 
 
+@unquantified
 def other_sign_stays_small(case: Case, sign: Sign, place: str) -> Check:
     """Neurons of the other sign must still be small when those of this one are of size one.
 

@@ -28,7 +28,7 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     symmetric_checks,
 )
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import both_signs, by_slack, undecided
+from tacit.theorems.hypotheses import both_signs, by_slack, undecided, unquantified
 from tacit.values import Check, Network
 
 EXACT = 1e-9
@@ -228,6 +228,7 @@ def _embedded(case: Case, place: str) -> Check:
     return by_slack("embedded", 1e-12 - off, place, note)
 
 
+@unquantified
 def _start_has_faded(case: Case, place: str) -> Check:
     """‖θ₀‖_M, which need not grow, against 0.1 max|b̄_k|, which the weights have grown to."""
     if case.start is None:

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.numerics.embedding import Embedding, embedding
 from tacit.numerics.embedding import largest as norm_M
 from tacit.theorems import Case
-from tacit.theorems.hypotheses import LARGE, SMALL, small_start, undecided
+from tacit.theorems.hypotheses import LARGE, SMALL, small_start, undecided, unquantified
 from tacit.values import Check, Network
 
 
@@ -49,6 +49,7 @@ def good_embedding(case: Case, place: str) -> Check:
     return Check("good_embedding", known.good, slack, place, note)
 
 
+@unquantified
 def start_fades(case: Case, place: str) -> Check:
     """How small the start must be depends on b̄: neurons grow to r b̄_k, what is off the line stays.
 

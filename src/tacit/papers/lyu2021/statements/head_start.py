@@ -116,22 +116,24 @@ class TheoremB19(Theorem):
         """What is left of the loss, and by what share a good neuron's a_k² falls below c.
 
         The loss goes to 0 when the limit separates the data; where there is no limit, the last loss
-        is compared with the first.
+        is compared with the first, and a path that was cut off tells nothing unless that is small.
         """
         assert run is not None
         if run.limit is not None:
             left = 0.0 if margin(run.limit, case) > 0 else 1.0
         else:
             left = math.exp(min(run.path[-1].log_loss - run.path[0].log_loss, 0.0))
+        cut_off = left > self.tolerance and run.outcome in ("undecided", "branched")
         starts = head_starts(run.start, case)
         good = np.flatnonzero(starts > 0)
         sign = np.sign(run.start.a[good])
         room = run.start.a[good] ** 2 - (run.start.W[good] ** 2).sum(axis=1)
+        fallen = 0.0
         c = starts[good] * neuron_sizes(run.start)[good] ** 2 + np.maximum(room, 0.0)
         for moment in run.path:
             below = 1 - np.maximum(sign * moment.network.a[good], 0.0) ** 2 / c
-            left = max(left, float(below.max(initial=0.0)))
-        return left
+            fallen = max(fallen, float(below.max(initial=0.0)))
+        return None if cut_off and fallen <= self.tolerance else max(left, fallen)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """The good neurons grow along the separator; the others stay."""

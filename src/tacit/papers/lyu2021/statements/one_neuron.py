@@ -51,6 +51,7 @@ class LemmaA4(Theorem):
     )
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         data = load("linear:n=12,d=3,seed=2")

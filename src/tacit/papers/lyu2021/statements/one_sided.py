@@ -201,6 +201,7 @@ class TheoremG11(Theorem):
     )
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
     errata = (
         Erratum(
             "θ̂ is a local maximiser under Assumption A.5",

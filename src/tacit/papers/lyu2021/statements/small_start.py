@@ -26,7 +26,7 @@ from tacit.theorems import (
     Source,
     Theorem,
 )
-from tacit.theorems.hypotheses import by_slack, undecided
+from tacit.theorems.hypotheses import by_slack, undecided, unquantified
 from tacit.values import Check, Dataset, Network
 
 RADII = 5
@@ -176,6 +176,7 @@ def _radii(known: Embedding) -> list[float]:
     return np.geomspace(low, high, RADII).tolist() if 0 < low <= high else []
 
 
+@unquantified
 def _room_for_r(case: Case, place: str) -> Check:
     """Some r has √m ‖θ₀‖_M ≤ r³ and r ≤ √λ₀/2; the slack is the room in log r."""
     if case.start is None:

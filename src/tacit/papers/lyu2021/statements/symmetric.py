@@ -48,6 +48,7 @@ class Theorem42(Theorem):
     summary = "On symmetric data the network with the widest margin is the best linear classifier."
     needs = "data"
     tolerance = 1e-5
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return replace(symmetric_case(), start=None)

@@ -17,6 +17,7 @@ from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_
 from tacit.theorems import (
     Case,
     Erratum,
+    Estimate,
     Evidence,
     Observation,
     PathPoint,
@@ -249,7 +250,8 @@ class LemmaA4(Theorem):
     for gradient flow on a loss with bounded ℓ'. Since (‖w_k‖²)' = (a_k²)' by Euler's identity (58),
     this holds for Leaky ReLU as well.
 
-    The residual is the largest |a_k − sign(a_k(0))‖w_k‖|/‖(w_k, a_k)‖ along the path.
+    The residual is the largest |a_k − sign(a_k(0))‖w_k‖|/‖(w_k, a_k)‖ along the path; its error is
+    that of neurons that shrink until their digits are lost.
     """
 
     id = "phuong2021:lemmaA.4"
@@ -296,11 +298,19 @@ class LemmaA4(Theorem):
         words += f"; {many[0]} are positive and {many[1]} negative"
         return Prediction(f"{words}.", {"signs": signs})
 
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+    def residual(
+        self, prediction: Prediction, case: Case, run: Observation | None
+    ) -> Estimate | None:
         if run is None:
             return None
-        signs = np.sign(run.start.a)
-        return max(_imbalance(moment.network, signs) for moment in run.path)
+        signs, worst, sure = np.sign(run.start.a), 0.0, 0.0
+        for moment, lost in zip(run.path, run.lost_digits(), strict=True):
+            off = _imbalance(moment.network, signs)
+            worst, sure = (
+                max(worst, off.max()),
+                max(sure, float((off - lost)[lost < 1].max(initial=0.0))),
+            )
+        return Estimate(worst, worst - sure, "a neuron shrank until its digits were lost")
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         assert case.start is not None
@@ -311,8 +321,8 @@ class LemmaA4(Theorem):
         return f"Along the path a and ±‖w‖ of a neuron differ by at most {residual:.1e}, relative."
 
 
-def _imbalance(network: Network, signs: np.ndarray) -> float:
-    """The largest |a_k − sign·‖w_k‖|, relative to the size of the neuron."""
+def _imbalance(network: Network, signs: np.ndarray) -> np.ndarray:
+    """|a_k − sign·‖w_k‖|, relative to the size of the neuron."""
     off = np.abs(network.a - signs * np.linalg.norm(network.W, axis=1))
     sizes = neuron_sizes(network)
-    return float(np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0).max())
+    return np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)

@@ -22,7 +22,7 @@ from tacit.papers.phuong2021.statements.hypotheses import (
     orthogonally_separable,
 )
 from tacit.papers.phuong2021.statements.max_margin_vectors import unit
-from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, pulls, sectors
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines, pulls, sectors
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import (
     balanced,
@@ -33,6 +33,7 @@ from tacit.theorems.hypotheses import (
     small_start,
     two_classes,
     undecided,
+    unquantified,
 )
 from tacit.values import Check, Dataset, Network
 
@@ -42,7 +43,8 @@ NEAR_ZERO = 0.2
 """Ours: the early phase lasts while no |f(x_i)| is larger, so that ℓ' is within 10% of ℓ'(0)."""
 ALIGNED = 0.1
 """Ours: a neuron has turned when it is that near (in rad) to ±g(w), as extremal directions are."""
-
+COINCIDENCE = 1e-6
+"""Directions that are so near to an activation hyperplane (a cosine) are on it by coincidence."""
 MOST_ENTRIES = 10**6
 """Entries of X up to which the sectors are searched for."""
 
@@ -70,6 +72,7 @@ class Lemma2(Theorem):
     summary = "Neurons near zero are drawn to two sectors only: one for each class."
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return Case(cones(3), FLOW)
@@ -206,6 +209,7 @@ class Lemma1(Theorem):
         return done
 
 
+@unquantified
 def has_turned(case: Case, run: Observation | None) -> Check:
     """At the end of the early phase g(w) = C w for every neuron, nearly (Lemma A.1)."""
     name, place = "turned_in_time", "Lemma 1; Lemma A.1"
@@ -232,9 +236,10 @@ def almost_all_data(case: Case, run: Observation | None) -> Check:
     """The data is none of the exceptions that we know of; the slack is that of the first.
 
     G must be flat nowhere where a point is seen: not on one ray (the slack is the smallest
-    ‖Σ y_i x_i‖/Σ‖x_i‖ over its points), nor where a neuron of the run is. And neurons must be drawn
+    ‖Σ y_i x_i‖/Σ‖x_i‖ over its points), nor where a neuron of the run is. Neurons must be drawn
     onto the activation hyperplanes of the extremal sectors: those of points that are orthogonal to
-    all that a sector sees are approached for ever.
+    all that a sector sees are approached for ever. So is the direction that a neuron turns to, if
+    it lies on the hyperplane of another point by coincidence.
     """
     name, place = "almost_all_data", "Lemma 1, almost all data"
     lengths = np.linalg.norm(case.data.X, axis=1)
@@ -246,10 +251,15 @@ def almost_all_data(case: Case, run: Observation | None) -> Check:
     slack = float((np.abs(sums) / np.bincount(ray.ravel(), lengths[rows])).min(initial=1.0))
     end = None if run is None else _end_of_the_early_phase(case, run)
     if end is not None and slack > ON_HYPERPLANE:
-        signs, _, moves = _pulled(case, end)
+        signs, g, moves = _pulled(case, end)
         stuck = int(((signs > 0).any(axis=1) & ~moves).sum())
         if stuck:
             note = f"{count(stuck, 'neuron')} with points in sight whose pulls cancel"
+            return undecided(name, place, note)
+        on = (np.abs(cosines(g, case.data.X)) <= COINCIDENCE) & (signs != 0)
+        tied = int((on & moves[:, None] & (lengths > 0)).any(axis=1).sum())
+        if tied:
+            note = f"{count(tied, 'neuron')} turning to a direction on the hyperplane of a point"
             return undecided(name, place, note)
     if slack > ON_HYPERPLANE and _has_loose_hyperplane(case):
         note = "an extremal sector is on the hyperplane of a point that is orthogonal to its pull"

@@ -47,6 +47,7 @@ class LemmaC1(Theorem):
     summary = "The two max-margin neurons are a KKT point of the network's max-margin problem."
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
     errata = (
         Erratum(
             "(80): y_i w₋·x_i > 0 for the negative points.",

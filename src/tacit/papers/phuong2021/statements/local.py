@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from operator import mul
+
 import numpy as np
 
+from tacit.geometry.exact import rational
 from tacit.messages import count
 from tacit.papers.phuong2021.statements.examples import FLOW, cones
-from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, relu, two_classes
 from tacit.values import Check
@@ -15,6 +18,11 @@ PROBES = 30
 """Directions w, each with a v; every other w is on an activation hyperplane."""
 SHARES = (0.0, 1e-3, 0.3, 1.0)
 """Shares of ε_max at which both sides are compared."""
+ON_HYPERPLANE = 1e-13
+"""|cos(w, x)| that rounding leaves where w is on the hyperplane of x: a point that is only near it
+counts, with an ε_max that is as small."""
+MOST_EXACT_ENTRIES = 2000
+"""Entries of X up to which both sides are compared in exact arithmetic."""
 
 
 class LemmaA2(Theorem):
@@ -37,6 +45,7 @@ class LemmaA2(Theorem):
     )
     needs = "data"
     tolerance = 1e-12
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return Case(cones(3), FLOW)
@@ -77,6 +86,27 @@ class LemmaA2(Theorem):
         points /= np.linalg.norm(points, axis=2, keepdims=True)
         left = np.maximum(points @ X.T, 0.0) @ c  # (12)
         return float(np.abs(left - said["right_side"]).max() / (np.abs(c) @ _lengths(X)))
+
+    def exact_residual(self, case: Case) -> float | None:
+        """Both sides of (37) times ‖w + εv‖, for rational w and v."""
+        if case.data.X.size > MOST_EXACT_ENTRIES:
+            return None
+        X = [rational(row) for row in case.data.X]
+        largest = Fraction(0)
+        for w, v in zip(*_lines(case.data.X), strict=True):
+            products = [
+                (y, sum(map(mul, x, rational(w))), sum(map(mul, x, rational(v))))
+                for y, x in zip(case.data.y.tolist(), X, strict=True)
+            ]
+            reach = min((-h / r for _, h, r in products if h * r < 0), default=Fraction(2)) / 2
+            for share in SHARES:
+                step = Fraction(share) * reach  # (40)
+                sides = sum(
+                    y * (max(h + step * r, 0) - max(h, 0) - (step * r if h + step * r > 0 else 0))
+                    for y, h, r in products
+                )
+                largest = max(largest, abs(sides))
+        return float(largest) / float(_lengths(case.data.X).sum())
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (

@@ -166,6 +166,7 @@ class SymmetricHasNoMixedDirections(Theorem):
     )
     needs = "data"
     tolerance = 1e-9
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return Case(load("symmetric:n=12,d=3,margin=0.5,seed=2"), _setting("leaky:0.1"))

@@ -115,6 +115,7 @@ class Theorem1(Theorem):
         return (
             *flow_checks(case, "Theorem 1"),
             early.some_match(case, run, "(9)"),
+            early.no_near_ties(case, "Theorem 1"),
             early.lasts("lasts_until_aligned", case, run, "Theorem 1", needed_times(case, run)),
         )
 

@@ -15,7 +15,16 @@ from tacit.numerics.restricted import Groups, restricted_program
 from tacit.papers.wang2022.statements.hypotheses import network_checks
 from tacit.papers.wang2022.statements.outputs import binary_problems
 from tacit.papers.wang2022.statements.widest_margin import network_fits, optimum_of
-from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Estimate,
+    Evidence,
+    Observation,
+    Prediction,
+    Source,
+    Theorem,
+)
 from tacit.theorems.hypotheses import by_slack, two_classes, yes_or_no
 from tacit.values import Check, Dataset, Network, Setting
 
@@ -63,6 +72,7 @@ class _Convex(Theorem):
 
     needs = "data"
     tolerance = 1e-6
+    invariances = frozenset({"rotation"})
 
     def predict(self, case: Case) -> Prediction:
         best = optimum_of(case.data)
@@ -82,8 +92,13 @@ class _Convex(Theorem):
         values = {"lower": lower, "upper": upper, "margin": best.margin}
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Primal over all cells against the dual bound, which is proved by itself."""
+    def residual(
+        self, prediction: Prediction, case: Case, run: Observation | None
+    ) -> Estimate | None:
+        """Primal over all cells against the dual bound, which is proved by itself.
+
+        Where the bounds of the optimum are apart, so may be primal and dual: that is the error.
+        """
         if "lower" not in prediction.values:
             return None
         total = 0.0
@@ -92,7 +107,9 @@ class _Convex(Theorem):
             if primal is None:
                 return None
             total += primal.value
-        return abs(total - prediction.values["lower"]) / total
+        lower, upper = prediction.values["lower"], prediction.values["upper"]
+        reason = f"the optimum is only known to be between {lower:.6g} and {upper:.6g}"
+        return Estimate(abs(total - lower) / total, (upper - lower) / total, reason)
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (

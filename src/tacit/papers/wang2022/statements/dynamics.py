@@ -13,6 +13,7 @@ from tacit.papers.wang2022.statements.sign_vectors import few_sign_vectors
 from tacit.theorems import (
     Case,
     Erratum,
+    Estimate,
     Evidence,
     Observation,
     PathPoint,
@@ -20,7 +21,7 @@ from tacit.theorems import (
     Source,
     Theorem,
 )
-from tacit.theorems.hypotheses import by_slack, two_classes, undecided
+from tacit.theorems.hypotheses import by_slack, two_classes, undecided, unquantified
 from tacit.values import Check, Network
 
 GONE = 1e-150
@@ -38,7 +39,8 @@ class Lemma1(Theorem):
 
     The residual is the largest |‖w_k‖² − a_k²|, over the largest of these squares that the neuron
     has had by then, and 1 where a sign changes. Neurons shrink for ever without reaching 0; those
-    that are smaller than `GONE` have died, and runs have 0 for them.
+    that are smaller than `GONE` have died, and runs have 0 for them. The sign of one that shrank
+    until its digits were lost is not known.
     """
 
     id = "wang2022:lemma1"
@@ -64,16 +66,20 @@ class Lemma1(Theorem):
         words = "At all times every neuron's two weights are equally long, and no sign changes."
         return Prediction(words, {"ratio": 1.0})
 
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+    def residual(
+        self, prediction: Prediction, case: Case, run: Observation | None
+    ) -> float | Estimate | None:
         if run is None:
             return None
         worst, largest = 0.0, np.full(len(run.start.a), 1e-300)
-        for moment in run.path:
+        for moment, lost in zip(run.path, run.lost_digits(), strict=True):
             W, a = moment.network.W, moment.network.a
             squares = (W**2).sum(axis=1)
             gone = (squares < GONE**2) & (np.abs(a) < GONE)
-            if (~gone & (np.sign(a) != np.sign(run.start.a))).any():
-                return 1.0
+            changed = ~gone & (np.sign(a) != np.sign(run.start.a))
+            if changed.any():
+                reason = "a neuron shrank until its digits were lost"
+                return Estimate(1.0, float(lost[changed].min()), reason)
             largest = np.maximum(largest, np.maximum(squares, a**2))
             worst = max(worst, float((np.abs(squares - a**2) / largest).max()))  # (70)
         return worst
@@ -136,6 +142,7 @@ class Lemma2(Theorem):
         )
 
     @staticmethod
+    @unquantified
     def _small(case: Case) -> Check:
         until = _time_of(case)
         if until is None:

@@ -15,14 +15,27 @@ import math
 
 import numpy as np
 
-from tacit.papers.wang2022.statements.gradients import gradient_lengths, matching_slacks
+from tacit.papers.wang2022.statements.gradients import (
+    ROUNDING,
+    gradient_lengths,
+    matching_slacks,
+)
 from tacit.papers.wang2022.statements.outputs import starts_of_outputs
 from tacit.theorems import Case, Observation
-from tacit.theorems.hypotheses import LARGE, by_slack, needs_a_run, undecided
+from tacit.theorems.hypotheses import (
+    LARGE,
+    by_slack,
+    needs_a_run,
+    undecided,
+    unquantified,
+    yes_or_no,
+)
 from tacit.values import Check, Dataset, Network
 
 DELTA = 0.1
 """δ of Theorem 1, Lemma 2 and Corollary 1; ours."""
+NEAR_TIE = 1e-6
+"""Gradients that are shorter than this share of Σ‖x_n‖ are nearly 0; ours."""
 KAPPA = math.sqrt(1 - DELTA / 4)
 """√(1 − δ/4), where (26) and (27) print √(1 − δ/8)."""
 
@@ -87,6 +100,34 @@ def heights(network: Network, data: Dataset) -> np.ndarray:
     return matching_slacks(network, data) * np.linalg.norm(data.X, axis=1).sum() / 2
 
 
+def no_near_ties(case: Case, place: str) -> Check:
+    """No gradient g(σ, y/2) is nearly 0, and no two points are nearly on one line.
+
+    The statement is about any data, but a run cannot tell what is that small from 0.
+    """
+    name = "no_near_ties"
+    sizes = gradient_lengths(case.data) if case.data.binary else None
+    if sizes is None:
+        return yes_or_no(name, True, place, "not looked at")
+    every = np.concatenate(sizes) / float(np.linalg.norm(case.data.X, axis=1).sum())
+    smallest = min(float(every.min(initial=1.0)), _smallest_angle(case.data.X))
+    if smallest <= NEAR_TIE:
+        note = f"pulls of points cancel, or points are on one line, up to {smallest:.1e}"
+        return undecided(name, place, note)
+    note = "the shortest gradient, over Σ‖x_n‖, or the smallest angle of two points"
+    return by_slack(name, smallest, place, note)
+
+
+def _smallest_angle(X: np.ndarray) -> float:
+    """The smallest sine of the angle of two lines through points, up to a millionth; else 1."""
+    lengths = np.linalg.norm(X, axis=1)
+    unit = X[lengths > 0] / lengths[lengths > 0, None]
+    cosines = np.triu(unit @ unit.T, 1)
+    i, j = np.nonzero(np.abs(cosines) > 1 - NEAR_TIE**1.5)
+    apart = np.linalg.norm(unit[i] - np.sign(cosines[i, j])[:, None] * unit[j], axis=1)
+    return float(apart[apart > ROUNDING].min(initial=1.0))
+
+
 def total_of(network: Network) -> float:
     """R = Σ‖w_k‖², or Σa_k² where that is larger."""
     return float(np.maximum((network.W**2).sum(axis=1), network.a**2).sum())
@@ -103,6 +144,7 @@ def some_match(case: Case, run: Observation | None, place: str) -> Check:
     return by_slack(name, slack, place, note, strict=True)
 
 
+@unquantified
 def lasts(
     name: str, case: Case, run: Observation | None, place: str, needed: list[float] | None
 ) -> Check:

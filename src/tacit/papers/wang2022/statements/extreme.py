@@ -59,6 +59,7 @@ class Lemma4(Theorem):
     summary = "The directions of steepest early growth see their class as a whole."
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return separable_points()
@@ -123,6 +124,7 @@ class Proposition7(Theorem):
     )
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
     errata = (
         Erratum(
             "u in the ball is a local maximiser if and only if cos(u, g(u, y)) = 1",

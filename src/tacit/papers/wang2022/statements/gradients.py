@@ -10,12 +10,20 @@ from tacit.numerics.least_squares import boxed_least_squares
 from tacit.papers.wang2022.statements.sign_vectors import all_sign_vectors, sign_vector
 from tacit.values import Dataset, Network
 
+ROUNDING = 1e-12
+"""Gradients, and their products with unit vectors, of this share of Σ‖x_n‖ are 0 but for
+rounding."""
+
 
 def matching_slacks(network: Network, data: Dataset) -> np.ndarray:
-    """sign(a_k)·yᵀ(Xw_k)₊ / (‖w_k‖ Σ‖x_n‖) for every neuron: (9) holds where it is positive."""
+    """sign(a_k)·yᵀ(Xw_k)₊ / (‖w_k‖ Σ‖x_n‖) for every neuron: (9) holds where it is positive.
+
+    What rounding leaves of pulls that cancel is 0.
+    """
     pull = data.y @ np.maximum(data.X @ network.W.T, 0)
     sizes = np.linalg.norm(network.W, axis=1) * np.linalg.norm(data.X, axis=1).sum()
-    return np.sign(network.a) * pull / np.maximum(sizes, 1e-300)  # (9)
+    slacks = np.sign(network.a) * pull / np.maximum(sizes, 1e-300)  # (9)
+    return np.where(np.abs(slacks) <= ROUNDING, 0.0, slacks)
 
 
 def flow_gradient(X: np.ndarray, c: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -37,11 +45,13 @@ def _shortest(X: np.ndarray, c: np.ndarray, active: np.ndarray, on: np.ndarray) 
     rows = np.flatnonzero(on & (c != 0) & X.any(axis=1))
     if not len(rows):
         return g
-    unit = X[rows] / np.linalg.norm(X[rows], axis=1)[:, None]
+    unit = X[rows] / np.abs(X[rows]).max(axis=1)[:, None]  # whose squares do not underflow
+    unit /= np.linalg.norm(unit, axis=1)[:, None]
     columns = []
     while len(rows):
         along = unit @ unit[0]
         same = np.abs(along) > 1 - 1e-12
+        same[0] = True
         pulls = c[rows[same], None] * X[rows[same]]
         columns.append(np.sign(along[same]) @ pulls)
         g = g + (along[same] < 0) @ pulls
@@ -68,7 +78,7 @@ def gradient_lengths(data: Dataset) -> tuple[np.ndarray, np.ndarray] | None:
 
 def zero_length(data: Dataset) -> float:
     """Gradients that are no longer than this are 0 but for rounding."""
-    return 1e-9 * float(np.linalg.norm(data.X, axis=1).sum())
+    return ROUNDING * float(np.linalg.norm(data.X, axis=1).sum())
 
 
 def _distinct(lengths: np.ndarray, rounding: float) -> np.ndarray:

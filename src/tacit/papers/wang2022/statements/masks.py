@@ -62,6 +62,7 @@ class Lemma5(Theorem):
     )
     needs = "data"
     tolerance = 1e-9
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return Case(load("linear:n=6,d=3,seed=0"), Setting())
@@ -113,6 +114,7 @@ class Lemma6(Theorem):
     )
     needs = "data"
     tolerance = 1e-9
+    invariances = frozenset({"rotation"})
 
     def example(self) -> Case:
         return Case(load("orthogonal:n=8,d=4,seed=0"), Setting())

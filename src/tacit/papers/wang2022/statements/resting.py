@@ -61,6 +61,7 @@ class Lemma8(Theorem):
     source = Source("wang2022", "Lemma 8")
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
     summary = (
         "A resting direction is a local maximum if no neighbouring cell has a longer gradient."
     )
@@ -123,6 +124,7 @@ class Lemma9(Theorem):
     source = Source("wang2022", "Lemma 9")
     needs = "data"
     tolerance = 1e-7
+    invariances = frozenset({"rotation"})
     summary = "If no two points are orthogonal, a resting direction is on no activation hyperplane."
     errata = (
         Erratum(

@@ -1,0 +1,117 @@
+"""Following the flow again: from smaller weights, with smaller steps, on data that is nearly it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+
+from tacit.explanation.observation import observe
+from tacit.flow.ending import binary_limit
+from tacit.flow.tolerances import PATH, SMALLER_STEPS, PathTolerances
+from tacit.theorems import Case, Observation
+from tacit.values import Dataset, Network
+
+MOVED = 1e-6
+"""The share of its length by which a point is moved: what is tied, or nearly so, is not after."""
+LEAST_SECONDS = 0.05
+"""A run that has no more time than this is not begun."""
+
+
+class OutOfTime(Exception):
+    """There is no time left for another run."""
+
+
+@dataclass(frozen=True)
+class OtherRuns:
+    """Runs of other cases than the one that is explained; each is made when it is asked for.
+
+    Parameters
+    ----------
+    case : Case
+        What is explained, with initial weights.
+    log10_loss : float
+        How far paths are followed.
+    deadline : float
+        The moment of `perf_counter` at which the last run has ended; then `OutOfTime` is raised.
+    """
+
+    case: Case
+    log10_loss: float
+    deadline: float
+    _made: dict[str, tuple[Case, Observation]] = field(default_factory=dict, repr=False)
+
+    def scaled(self, factor: float) -> tuple[Case, Observation]:
+        """The same initial directions, and weights that are `factor` times as large."""
+        start = self.case.start
+        assert start is not None
+        a = factor * start.a if self.case.both else start.a
+        return self._run(
+            f"scaled:{factor}", replace(self.case, start=replace(start, W=factor * start.W, a=a))
+        )
+
+    def with_smaller_steps(self) -> tuple[Case, Observation]:
+        """The same case, each step with a hundredth of the error."""
+        return self._run("steps", self.case, SMALLER_STEPS)
+
+    def turned(self) -> tuple[Case, Observation]:
+        """Smaller steps, other coordinates, and the neurons in another order."""
+        return self._run("turned", in_other_coordinates(self.case), SMALLER_STEPS)
+
+    def moved(self) -> tuple[Case, Observation]:
+        """Every point a little beside its place."""
+        return self._run("moved", beside(self.case))
+
+    def _run(
+        self, name: str, case: Case, errors: PathTolerances = PATH
+    ) -> tuple[Case, Observation]:
+        if name not in self._made:
+            self._made[name] = case, self._follow(case, errors)
+        return self._made[name]
+
+    def _follow(self, case: Case, errors: PathTolerances) -> Observation:
+        data = case.data
+        parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
+        members = []
+        for k, part in enumerate(parts):
+            left = (self.deadline - perf_counter()) / (len(parts) - k)
+            if left < LEAST_SECONDS:
+                raise OutOfTime
+            end = binary_limit(
+                part,
+                case.setting,
+                log10_loss=self.log10_loss,
+                seconds=left,
+                start=case.start,
+                errors=errors,
+            )
+            if end.path.out_of_time:
+                raise OutOfTime
+            members.append(observe(end))
+        return members[0] if data.binary else Observation((), members=tuple(members))
+
+
+def in_other_coordinates(case: Case) -> Case:
+    """Data and weights turned by one rotation, and the neurons in another order."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((case.data.d, case.data.d)))[0]
+    start = case.start
+    if start is not None:
+        order = rng.permutation(start.width)
+        start = Network(start.W[order] @ Q, start.a[order], start.alpha)
+    return _with_points(case, case.data.X @ Q, start)
+
+
+def beside(case: Case) -> Case:
+    """The case with every point moved by `MOVED` of its length, in a direction of its own."""
+    X = case.data.X
+    steps = np.random.default_rng(0).standard_normal(X.shape)
+    lengths = np.linalg.norm(X, axis=1) / math.sqrt(X.shape[1])
+    return _with_points(case, X + MOVED * lengths[:, None] * steps, case.start)
+
+
+def _with_points(case: Case, X: np.ndarray, start: Network | None) -> Case:
+    old = case.data
+    return Case(Dataset(X, old.y, old.name, old.classes), case.setting, start)
