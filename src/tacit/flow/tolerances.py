@@ -162,9 +162,9 @@ STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
 SMALLER_STEPS = PathTolerances(
-    step=1e-8, kink=5e-8, implicit=1e-6, most_growth=0.3, late_growth=0.1
+    step=1e-7, kink=5e-7, implicit=1e-5, most_growth=0.5, late_growth=0.2
 )
-"""For a second computation: a hundredth of the errors of a step, a third of its length."""
+"""For a second computation: a tenth of the errors of a step, and half of its length."""
 BRANCH = BranchTolerances()
 CANDIDATE = CandidateTolerances()
 EVIDENCE = EvidenceTolerances()

@@ -100,7 +100,7 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     if not _can_tell(theorem, run):
         words = _what_is_missing(theorem, checks, run)
         return Verdict(theorem, checks, prediction, VerdictStatus.OPEN, None, words)
-    residual, error, reason = _estimate(theorem.residual(prediction, case, run))
+    residual = theorem.residual(prediction, case, run)
     if residual is None or math.isnan(residual):
         words = "This run cannot tell whether the conclusion holds."
         if theorem.needs == "data":
@@ -113,9 +113,10 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     vague = [check.name for check in checks if not check.quantified]
     if kept:
         status = VerdictStatus.CONFIRMED if fit else status
-    elif not residual - error > theorem.tolerance:
+    elif isinstance(residual, Estimate) and not residual - residual.error > theorem.tolerance:
         status = VerdictStatus.OPEN
-        words = f"A residual of {residual:.1e} may be off by {error:.1e}: {reason}."
+        words = f"A residual of {residual:.1e} may be off by {residual.error:.1e}: "
+        words += f"{residual.reason}."
     elif vague:
         words += (
             " The statement does not say how small, near or large is enough "
@@ -126,11 +127,6 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     elif fit:
         status = VerdictStatus.REFUTED
     return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
-
-
-def _estimate(residual: float | Estimate | None) -> tuple[float | None, float, str]:
-    """The value, its error and where that comes from."""
-    return residual if isinstance(residual, Estimate) else (residual, 0.0, "")
 
 
 def _spread(case: Case) -> float:

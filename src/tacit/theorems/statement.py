@@ -32,14 +32,32 @@ class Source(NamedTuple):
     """The place in it: `Theorem 1`, `Lemma A.2`."""
 
 
-class Estimate(NamedTuple):
-    """A residual that was computed, and what is known of its error."""
+class Estimate(float):
+    """A residual, and what is known of its error.
 
-    value: float
+    Parameters
+    ----------
+    value : float
+        The residual.
+    error : float
+        By how much rounding, or bounds that are not tight, may have made it too large.
+    reason : str
+        Where the error comes from, in a few words: "digits were lost".
+
+    Examples
+    --------
+    >>> residual = Estimate(1e-3, 2e-3, "digits were lost")
+    >>> residual > 1e-6, residual - residual.error > 1e-6
+    (True, False)
+    """
+
     error: float
-    """By how much rounding, or bounds that are not tight, may have made the value too large."""
     reason: str
-    """Where the error comes from, in a few words: "digits were lost"."""
+
+    def __new__(cls, value: float, error: float, reason: str) -> Estimate:
+        estimate = super().__new__(cls, value)
+        estimate.error, estimate.reason = float(error), reason
+        return estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +125,7 @@ class Theorem(ABC):
         """
 
     @abstractmethod
-    def residual(
-        self, prediction: Prediction, case: Case, run: Observation | None
-    ) -> float | Estimate | None:
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """How far the run is from the conclusion; None when this run cannot tell.
 
         An `Estimate` where more than a few rounding errors may be in it: only what is beyond its

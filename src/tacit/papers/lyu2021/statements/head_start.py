@@ -21,6 +21,8 @@ from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, The
 from tacit.theorems.hypotheses import neuron_sizes, undecided
 from tacit.values import Check, Network
 
+SLOW = 1e-3
+"""The margin of the data, over max‖x_i‖, below which the loss may fall too slowly to see it."""
 MOST_ENTRIES = 1e7
 """Entries of X, times neurons, up to which the best separator for every neuron is found."""
 
@@ -116,14 +118,17 @@ class TheoremB19(Theorem):
         """What is left of the loss, and by what share a good neuron's a_k² falls below c.
 
         The loss goes to 0 when the limit separates the data; where there is no limit, the last loss
-        is compared with the first, and a path that was cut off tells nothing unless that is small.
+        is compared with the first. Unless that is small, a path that was cut off tells nothing, nor
+        one that rests, if the points are nearly contradictory: slow is not rest.
         """
         assert run is not None
         if run.limit is not None:
             left = 0.0 if margin(run.limit, case) > 0 else 1.0
         else:
             left = math.exp(min(run.path[-1].log_loss - run.path[0].log_loss, 0.0))
-        cut_off = left > self.tolerance and run.outcome in ("undecided", "branched")
+        separator = case.view.separator
+        slow = separator.lower < SLOW * float(np.linalg.norm(case.data.X, axis=1).max())
+        cut_off = left > self.tolerance and (slow or run.outcome in ("undecided", "branched"))
         starts = head_starts(run.start, case)
         good = np.flatnonzero(starts > 0)
         sign = np.sign(run.start.a[good])
