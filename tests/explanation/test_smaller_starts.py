@@ -58,7 +58,7 @@ def asked(bound):
 
 
 @pytest.mark.parametrize(
-    "bound, scale", [(2e-6, "1e-6"), (2e-8, "1e-8"), (2e-12, "1e-12"), (2e-14, "1e-20")]
+    "bound, scale", [(2e-6, "1e-6"), (2e-8, "1e-8"), (2e-12, "1e-12"), (2e-14, "1e-16")]
 )
 def test_it_is_said_from_which_scale_on_it_holds(bound, scale):
     before, after = asked(bound)

@@ -53,7 +53,7 @@ class OtherRuns:
         )
 
     def with_smaller_steps(self) -> tuple[Case, Observation]:
-        """The same case, each step with a tenth of the error."""
+        """The same case, with smaller errors of each step."""
         return self._run("steps", self.case, SMALLER_STEPS)
 
     def turned(self) -> tuple[Case, Observation]:

@@ -162,9 +162,10 @@ STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
 SMALLER_STEPS = PathTolerances(
-    step=1e-7, kink=5e-7, implicit=1e-5, most_growth=0.5, late_growth=0.2
+    step=3e-7, kink=1.5e-6, implicit=1e-5, most_growth=0.7, late_growth=0.2
 )
-"""For a second computation: a tenth of the errors of a step, and half of its length."""
+"""For a second computation: smaller errors of a step, and shorter steps where nothing else limits
+them."""
 BRANCH = BranchTolerances()
 CANDIDATE = CandidateTolerances()
 EVIDENCE = EvidenceTolerances()
