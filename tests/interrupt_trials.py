@@ -69,18 +69,26 @@ def begin(words: list[str], folder: Path, from_the_start: bool) -> int:
             return subprocess.Popen(
                 command, cwd=folder, stdout=out, stderr=err, start_new_session=True
             ).pid
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # not while Python itself forks
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return child
     try:
         os.setsid()
         os.chdir(folder)
         for number, name in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), number)
+        import faulthandler
+
+        faulthandler.enable()
         from tacit.__main__ import main
+        from tacit.interrupts import orderly
 
         sys.argv = ["tacit", *words]
-        main()
+        with orderly():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

@@ -48,6 +48,8 @@ class _Interrupts:
 
     def look(self, number: int, frame: FrameType | None) -> None:
         """Raise it now, or look again a little later."""
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            return  # the command has ended meanwhile
         late = time.monotonic() > (self.first or 0.0) + GRACE
         if _can_be_raised(frame, late) or not hasattr(signal, "setitimer"):
             raise KeyboardInterrupt

@@ -408,3 +408,20 @@ def test_libraries_that_the_environment_breaks_are_named(tmp_path, variable, wor
     assert ended.returncode == 2 and ended.stdout == ""
     assert ended.stderr.count("\n") == 1 and f"{variable}=nonsense" in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+STEERING = "\x1b[31m", "\x9b31m", "\u202e"
+
+
+def test_labels_cannot_steer_the_terminal(tacit, csv, tmp_path):
+    path = csv("".join(f"{k % 2},{k % 3},{label}b\n" for k, label in enumerate(STEERING)))
+    for words in (
+        ("check", path),
+        ("check", path, "--json"),
+        ("optimum", path, "--seconds", 1),
+        ("predict", path, "--only", "wang2022:prop1"),
+        ("train", path, "--epochs", 2, "--out", tmp_path / "run"),
+        ("certify", tmp_path / "run"),
+    ):
+        _, out, err = tacit(*words)
+        assert out and not any(mark in out + err for mark in STEERING)

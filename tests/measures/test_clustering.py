@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.measures import Snapshot
+from tacit.measures import Snapshot, farthest
+from tacit.measures.agreement import disagreements
 from tacit.measures.clustering import (
     cluster_angle,
     cluster_radius,
@@ -136,3 +137,20 @@ def test_zero_neurons_and_missing_signs(look) -> None:
     assert nonlinear_share(one_sign) == 0
     zero = look(np.zeros((2, 2)), [1.0, -1.0])
     assert cluster_radius(zero) == 0 and math.isnan(cluster_radius_relative(zero))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("spread", [1.0, 1e-7])
+def test_the_farthest_pair_is_that_of_all_pairs(rng, monkeypatch, d, spread):
+    monkeypatch.setattr(farthest, "MOST_AT_ONCE", 300)  # several blocks
+    for _ in range(20):
+        points = 1 + spread * rng.standard_normal((60, d)) * rng.exponential(size=(60, 1))
+        apart = np.linalg.norm(points[:, None] - points, axis=2)
+        i, j = farthest.farthest_pair(points)
+        assert apart[i, j] == pytest.approx(apart.max(), rel=1e-9)
+
+
+def test_many_neurons_take_no_matrix_of_all_pairs(rng):
+    """100,000 neurons: a number of the same kind needs 80 GB, one that is missing needs nothing."""
+    net = fixed(rng.standard_normal((100_000, 2)), np.eye(2))
+    assert np.isnan(cluster_angle(net)) and disagreements(net) == 2

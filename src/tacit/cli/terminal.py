@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -11,13 +11,17 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tacit.messages import count, printable
+from tacit.messages import count, harmless, printable
 
 if TYPE_CHECKING:
     from tacit.values import Dataset
 
 
 class _Console(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        """As rich does; nothing that comes from data can steer the terminal."""
+        return super().render_str(harmless(text), **options)
+
     def on_broken_pipe(self) -> None:
         raise  # the command line knows what to do
 
@@ -44,7 +48,7 @@ def title(data: Dataset) -> str:
 
 def print_hanging(screen: Console, head: str, text: str, style: str = "") -> None:
     """Print a head and a text beside it, both in markup; later lines begin where the text does."""
-    first = Text.from_markup(head)
-    lines = Text.from_markup(text).wrap(screen, max(screen.width - first.cell_len, 20))
+    first = screen.render_str(head)
+    lines = screen.render_str(text).wrap(screen, max(screen.width - first.cell_len, 20))
     for k, line in enumerate(lines):
         screen.print(Text.assemble(first if k == 0 else " " * first.cell_len, line), style=style)

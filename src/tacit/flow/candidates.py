@@ -83,13 +83,14 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     size = np.bincount(group[group >= 0], minlength=len(firsts))
     scale = float(np.abs(planes.r).max())
     X, y = planes.X / scale, planes.y
-    if state.both:
-        solved = _both_layers(X, y, planes.alpha, sign, pattern)
+    Q, R = np.linalg.qr(X.T) if X.shape[1] > len(X) else (np.eye(X.shape[1]), X.T)
+    if state.both:  # the limit is in the span of the points
+        solved = _both_layers(R.T, y, planes.alpha, sign, pattern)
     else:
-        solved = _first_layer(X, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
+        solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
     if solved is None:
         return None
-    V, lam = solved
+    V, lam = solved[0] @ Q.T, solved[1]
     smallest = float(margins(X, y, planes.alpha, Neurons(V, sign))[0].min())
     if not smallest > CANDIDATE.none * float(np.linalg.norm(V, axis=1).sum()):
         return None

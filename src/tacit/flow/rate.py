@@ -28,11 +28,15 @@ def predicted_rate(limit: Limit) -> float:
     assert limit.kkt is not None, f"the path has no limit: it is {limit.outcome}"
     X, y, lam = limit.data.X, limit.data.y, limit.kkt.multipliers
     alpha, d = limit.setting.alpha, limit.data.d
+    directions = np.array([group.direction for group in limit.groups])
+    if d > len(X):  # M is 0 outside of the span of the points
+        Q, R = np.linalg.qr(X.T)
+        X, directions, d = R.T, directions @ Q, len(R)
     support = np.flatnonzero(lam > SUPPORT * lam.max())
     size = len(limit.groups) * (d + 1)
     M, fixed = np.zeros((size, size)), [np.zeros((len(support), size))]
     for g, group in enumerate(limit.groups):
-        w, a = math.sqrt(group.weight) * group.direction, group.sign * math.sqrt(group.weight)
+        w, a = math.sqrt(group.weight) * directions[g], group.sign * math.sqrt(group.weight)
         assert group.pattern is not None
         slopes = np.where(group.pattern > 0, 1.0, alpha)
         rows, last = slice(g * (d + 1), g * (d + 1) + d), g * (d + 1) + d

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.measures.farthest import farthest_pair
 from tacit.measures.measure import Snapshot, directions, measure
 
 
@@ -32,9 +33,11 @@ def disagreements(s: Snapshot) -> float:
     """Most training points on which two neurons of one sign differ (fig. 9c)."""
     most = 0
     for group in _groups(s):
-        active = (group @ s.data.X.T > 0).astype(np.float64)
-        same = active @ active.T + (1 - active) @ (1 - active).T
-        most = max(most, int(round(s.data.n - same.min())))
+        patterns = np.unique(group @ s.data.X.T > 0, axis=0)
+        pair = farthest_pair(patterns.astype(np.float64))
+        if pair is None:
+            return float("nan")
+        most = max(most, int((patterns[pair[0]] != patterns[pair[1]]).sum()))
     return float(most)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.measures.farthest import farthest_pair
 from tacit.measures.measure import Snapshot, directions, measure, norms
 
 
@@ -29,13 +30,12 @@ def cluster_angle(s: Snapshot) -> float:
         unit = directions(group[group.any(axis=1)])
         if len(unit) < 2:
             continue
-        # The farthest pair, by distances that are accurate also when all of them are tiny.
-        centred = unit - unit.mean(axis=0)
-        square = (centred**2).sum(axis=1)
-        distance = square[:, None] + square - 2 * centred @ centred.T
-        i, j = np.unravel_index(distance.argmax(), distance.shape)
-        apart, together = np.linalg.norm(unit[i] - unit[j]), np.linalg.norm(unit[i] + unit[j])
-        largest = max(largest, float(2 * np.arctan2(apart, together)))
+        pair = farthest_pair(unit)
+        if pair is None:
+            return float("nan")
+        one, other = unit[pair[0]], unit[pair[1]]
+        angle = 2 * np.arctan2(np.linalg.norm(one - other), np.linalg.norm(one + other))
+        largest = max(largest, float(angle))
     return largest
 
 

@@ -20,7 +20,18 @@ def count(n: int, thing: str, things: str = "") -> str:
 
 def printable(text: str) -> str:
     """The text on one line, without anything that could steer a terminal."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(text.split()))
+    return harmless(" ".join(text.split()))
+
+
+def harmless(text: str) -> str:
+    """The text with everything but line ends escaped that could steer a terminal.
+
+    Examples
+    --------
+    >>> print(harmless("red \\x1b[31m, backwards \\u202e"))
+    red \\x1b[31m, backwards \\x202e
+    """
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
 
 
 def number_text(value: float) -> str:

@@ -20,6 +20,8 @@ def hull_weights(Z: np.ndarray, solve: Solver) -> tuple[np.ndarray, bool]:
     It has the same direction for every c; c near the margin keeps both terms in sight of each other
     when the margin is tiny.
     """
+    if Z.shape[1] > len(Z):  # λ depends on products of rows only, and they span no more dimensions
+        Z = np.linalg.qr(Z.T)[1].T
     weights = np.full(len(Z), 1 / len(Z))
     c = 1.0
     for _ in range(3):

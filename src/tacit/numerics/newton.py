@@ -1,4 +1,7 @@
-"""Two Newton fits that look at large data first; nothing they say is believed without a check."""
+"""Two Newton fits that look at large data first; nothing they say is believed without a check.
+
+Both stay in the span of the rows: where that has fewer dimensions, they work in a basis of it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,10 @@ def logistic_fit(
     separated λ tends to Farkas' proof as the ridge goes to 0. Stops as soon as w separates.
     """
     w = np.zeros(Z.shape[1]) if w is None else w
+    if Z.shape[1] > len(Z):
+        Q, R = np.linalg.qr(Z.T)
+        flat, lam = logistic_fit(R.T, ridge, Q.T @ w, most_steps)
+        return Q @ flat, lam
 
     def value(w: np.ndarray) -> float:
         return float(np.logaddexp(0, -(Z @ w)).sum() + ridge / 2 * w @ w)
@@ -43,6 +50,9 @@ def squared_hinge_fit(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
     min ‖w‖²/2 + C/2 Σ max(1 − z_i·w, 0)² for growing C. Rows with z_i·w ≥ 1 play no part, so the
     steps become cheap as the others become few: in the end, the support.
     """
+    if Z.shape[1] > len(Z):
+        Q, R = np.linalg.qr(Z.T)
+        return Q @ squared_hinge_fit(R.T, Q.T @ w)
     w = w / (Z @ w).min()
     for C in (1e2, 1e4, 1e6, 1e8):
 

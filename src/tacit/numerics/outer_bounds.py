@@ -76,6 +76,8 @@ def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -
 
         max uᵀQu + b·u ≤ µ + bᵀ(µ − Q)⁻¹b/4.
     """
+    if X.shape[1] > len(X):
+        return _in_row_space(X, c, alpha, u)
     lengths = np.linalg.norm(X, axis=1)
     tau = np.maximum(np.abs(X @ u), OUTER_BOUND.least_tau * lengths)
     up = c > 0
@@ -96,3 +98,18 @@ def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -
     mu = np.maximum(top, 0.0) + distances
     bounds = mu + (b2 / (mu[:, None] - values)).sum(axis=1) / 4
     return float(bounds.min()) + half * float(c[up] @ tau[up]) / 2 + error
+
+
+def _in_row_space(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
+    """The quadratic bound in a basis of the rows' span, where its matrix is n×n instead of d×d.
+
+    With columns q of the computed basis x_i = Σ r_ij q_j + e_i. For a unit vector v the coordinates
+    v·q_j have length at most ‖Q‖ ≤ 1 + ‖QᵀQ − 1‖, and φ changes by at most |v·e_i|.
+    """
+    Q, R = np.linalg.qr(X.T)
+    lengths = np.linalg.norm(X, axis=1)
+    rounding = 4 * (X.shape[1] + len(X)) * EPS
+    left_out = np.linalg.norm(X - R.T @ Q.T, axis=1) + rounding * lengths
+    stretch = 1 + float(np.linalg.norm(Q.T @ Q - np.eye(len(R)))) + rounding * len(R)
+    inside = quadratic_bound(R.T, c, alpha, Q.T @ u)
+    return max(inside, 0.0) * stretch + float(np.abs(c) @ left_out) * (1 + rounding)

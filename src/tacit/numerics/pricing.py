@@ -117,7 +117,7 @@ def _descend(
     alive, r = np.arange(len(signs)), g
     sides = signs[:, planes.rows].astype(float)
     steps = np.zeros(sides.shape)  # z_i times ‖x_i‖
-    for _ in range(PRICING.descent_steps * g.shape[1] if len(planes.rows) else 0):
+    for _ in range(PRICING.descent_steps * min(g.shape[1], len(planes.rows))):
         above = np.linalg.norm(r, axis=1) > ceiling
         if not above.all():
             z[np.ix_(alive[~above], planes.rows)] = steps[~above] / planes.lengths

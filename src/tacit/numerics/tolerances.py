@@ -85,7 +85,8 @@ class PricingTolerances:
     """How large λ can make a neuron (`pricing`)."""
 
     descent_steps: int = 10
-    """Times d: cheap steps towards the best z, for all cells at once, before exact ones."""
+    """Times the dimensions that the rows span: cheap steps towards the best z, for all cells at
+    once, before exact ones."""
     above: float = 1 + 1e-9
     """What exceeds the floor by a smaller factor is not counted: it may be the floor itself."""
     most_climbs: int = 100
