@@ -23,8 +23,6 @@ MOST_GROUPS = 12
 """Groups shown, the heaviest first."""
 MOST_COORDINATES = 6
 """Coordinates of each direction shown."""
-EVENTS = {"cross": "crossing", "die": "death"}
-"""Words for kinds of events, where the kind itself is no noun."""
 
 
 @command("tacit limit points.csv --init balanced:1e-6 --picture limit.png")
@@ -171,8 +169,10 @@ def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None)
 
 
 def _print_path(screen: Console, one: Limit) -> None:
+    from tacit.flow.limits import EVENT_NOUNS
+
     path = one.path
-    kinds = ", ".join(count(n, EVENTS.get(what, what)) for what, n in one.events.items())
+    kinds = ", ".join(count(n, EVENT_NOUNS.get(what, what)) for what, n in one.events.items())
     balance = f"; ‖w‖² − a² kept to {path.drift:.1g}" if one.setting.train == "both" else ""
     log_t = path.last.log_t / math.log(10)
     when = f"log₁₀ t = {log_t:.6g}" if math.isfinite(log_t) else "t = 0"

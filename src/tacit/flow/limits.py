@@ -26,7 +26,9 @@ from tacit.values.jsonable import plain
 
 LN10 = math.log(10)
 ROUNDING = 1e-12
-"""Angles (rad) up to this are round-off: the path has arrived."""
+"""Angles (rad) and entries of unit vectors up to this are round-off."""
+EVENT_NOUNS = {"cross": "crossing", "die": "death"}
+"""Words for kinds of events, where the kind itself is no noun."""
 
 
 class Outcome(Status):

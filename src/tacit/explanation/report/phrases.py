@@ -9,13 +9,12 @@ import numpy as np
 
 from tacit.explanation import Explanation, Part
 from tacit.explanation.sentences import KEPT, just_fail, of_the_data, of_the_run, telling
+from tacit.flow.limits import ROUNDING
 from tacit.messages import count, printable
 from tacit.theorems import Verdict, VerdictStatus
 
 TINY = 1e-4
 """Numbers below this are shown by size only."""
-ROUNDING = 1e-12
-"""Angles below this are equally near."""
 LONGEST = 100
 """Letters of a name that is not shown as a whole."""
 

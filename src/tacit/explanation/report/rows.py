@@ -11,6 +11,7 @@ from tacit.explanation import Explanation, Part
 from tacit.explanation.report.command import command
 from tacit.explanation.report.phrases import nearest, number, place, short
 from tacit.explanation.sentences import counts, just_fail, of_the_test
+from tacit.flow.limits import EVENT_NOUNS, ROUNDING
 from tacit.messages import count
 from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
@@ -18,10 +19,7 @@ from tacit.values import Check
 MOST_COORDINATES = 6
 MOST_GROUPS = 20
 """Shown at once; the others unfold."""
-ROUNDING = 1e-12
 HOLDS = {True: "yes", False: "no", None: "undecided"}
-EVENTS = {"cross": "crossing", "die": "death"}
-"""Words for kinds of events, where the kind itself is no noun."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ def path(part: Part) -> list[tuple[str, str]]:
     """How one network was followed."""
     limit = part.limit
     way = limit.path
-    events = ", ".join(count(n, EVENTS.get(what, what)) for what, n in limit.events.items())
+    events = ", ".join(count(n, EVENT_NOUNS.get(what, what)) for what, n in limit.events.items())
     log_t = way.last.log_t / math.log(10)
     rows = [
         ("outcome", f"{limit.outcome}: {limit.reason}"),

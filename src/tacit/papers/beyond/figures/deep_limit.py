@@ -7,7 +7,7 @@ import numpy as np
 from tacit.flow import Limit, Outcome, binary_limit
 from tacit.values import Dataset, Setting
 
-DEEP = -1e60
+FOLLOWED_TO = -1e60
 """log₁₀ L to which paths are followed that do not tell their limit at first."""
 
 
@@ -22,6 +22,6 @@ def deep_limit(
     limit = binary_limit(data, setting, seed=seed, seconds=seconds, start=start)
     if limit.outcome is Outcome.UNDECIDED:
         limit = binary_limit(
-            data, setting, seed=seed, log10_loss=DEEP, seconds=seconds, start=start
+            data, setting, seed=seed, log10_loss=FOLLOWED_TO, seconds=seconds, start=start
         )
     return limit

@@ -18,7 +18,7 @@ from tacit.papers.brutzkus2019.statements.clustering import four_directions
 from tacit.papers.brutzkus2019.statements.descent import descend
 from tacit.papers.brutzkus2019.statements.exploration import halves_slack, signs_slack
 from tacit.papers.brutzkus2019.statements.hypotheses import (
-    ROUNDING,
+    RELATIVE_ROUNDING,
     c_eta,
     conv_network,
     explored,
@@ -61,9 +61,11 @@ def lateness(run: Observation, unmet: list[float], most: float) -> float | None:
     `unmet` is the part of the margin that is missing at each moment. None when the run ends above
     zero before it is due.
     """
-    if unmet[-1] > ROUNDING:
+    if unmet[-1] > RELATIVE_ROUNDING:
         return unmet[-1] if run.path[-1].time >= most else None
-    above = [m.time for m, missing in zip(run.path, unmet, strict=True) if missing > ROUNDING]
+    above = [
+        m.time for m, missing in zip(run.path, unmet, strict=True) if missing > RELATIVE_ROUNDING
+    ]
     return max(0.0, (max(above, default=-1) + 1) / most - 1)
 
 

@@ -26,7 +26,8 @@ from tacit.values import Check, Network
 
 NEGLIGIBLE = 1e-10
 """The paper's constant c."""
-ROUNDING = 1e-9
+RELATIVE_ROUNDING = 1e-9
+"""Rounding errors of margins and of c_η, which are of the order of 1."""
 
 
 def c_eta(case: Case) -> float:
@@ -89,7 +90,7 @@ def xord_training(
         note = f"γ is {gamma:g}; at least {gamma_least:g}"
         hinge = by_slack("hinge", gamma - gamma_least, "(4)", note)
     # η is c_η/k: what was divided and multiplied comes back with a rounding error
-    slack = c_most * (1 + ROUNDING) - c
+    slack = c_most * (1 + RELATIVE_ROUNDING) - c
     return (
         _diverse(case),
         _both_classes(case, place),
@@ -131,7 +132,7 @@ def small_sigma(case: Case, place: str) -> Check:
         return yes_or_no("start_within_a_step", False, place, f"the initialisation is {init}")
     ratio = init.sigma * 16 * math.sqrt(half_width(case)) / case.setting.lr
     note = f"σ is {ratio:.3g} times c_η/(16k^{{3/2}})"
-    return by_slack("start_within_a_step", 1 + ROUNDING - ratio, place, note)
+    return by_slack("start_within_a_step", 1 + RELATIVE_ROUNDING - ratio, place, note)
 
 
 def gaussian_start(case: Case, place: str) -> Check:

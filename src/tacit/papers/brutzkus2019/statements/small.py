@@ -16,7 +16,7 @@ from tacit.papers.brutzkus2019.statements.frequencies import (
 )
 from tacit.papers.brutzkus2019.statements.hypotheses import (
     NEGLIGIBLE,
-    ROUNDING,
+    RELATIVE_ROUNDING,
     conv_network,
     hinge_confidence,
     small_sigma,
@@ -48,7 +48,7 @@ def unexplored(start: Network) -> bool:
 def decoyed(end: Network, gamma: float) -> bool:
     """XORD: zero loss on diverse points, but wrong on all points of one of the A_i."""
     high, low = outputs_by_kind(end, DIVERSE)
-    fits = high >= gamma - ROUNDING and low <= -1 + ROUNDING
+    fits = high >= gamma - RELATIVE_ROUNDING and low <= -1 + RELATIVE_ROUNDING
     return bool(fits and misclassified(end, MISSED, MISSED_LABELS).any())
 
 

@@ -21,7 +21,7 @@ from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Sou
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Dataset, Setting
 
-ROUNDING = 1e-6
+NEAR_HINT = 1e-6
 """Hints that are off by less, relative to their lengths, count as hints."""
 SECONDS = 10.0
 """Seconds for a network with a wide margin; its lower bound is used, which is always right."""
@@ -56,7 +56,7 @@ def hints_of(data: Dataset) -> Hints | None:
         float(abs(across @ w)) / length,
         0.0 if (data.y[:3] == 1).all() and min(eps, K) > 0 else 1.0,
     )
-    if off > ROUNDING:  # then the separator of the others does not matter
+    if off > NEAR_HINT:  # then the separator of the others does not matter
         return Hints(w, 0.0, H, K, eps, off)
     separator = max_margin(data.y[3:, None] * data.X[3:])
     if separator.status != "separable":
@@ -201,12 +201,12 @@ def _constants(case: Case) -> tuple[Check, ...]:
     """The hints, and the conditions of App. A.2 on H, K and ε."""
     place, names = "App. A.2", ("hinted", "small_eps", "large_K", "large_H")
     hints = hints_of(case.data)
-    if hints is None or hints.off > ROUNDING:
+    if hints is None or hints.off > NEAR_HINT:
         off = 1.0 if hints is None else hints.off
         note = "the first three points are no hints to the separator of the others"
         first = Check("hinted", False, -off, "Definition 6.1", note)
         return first, *(undecided(name, place, "there are no hints") for name in names[1:])
-    first = Check("hinted", True, ROUNDING - hints.off, "Definition 6.1", "relative distance")
+    first = Check("hinted", True, NEAR_HINT - hints.off, "Definition 6.1", "relative distance")
     eps = case.alpha * hints.gamma - hints.eps
     enough, H = enough_K(hints.eps, case.alpha), _enough_H(case, hints)
     large = hints.H > H

@@ -7,13 +7,13 @@ import math
 from tacit.theorems import Observation, PathPoint
 from tacit.values import Network
 
-DEEP = -1000 * math.log(10)
+LOG_LOSS = -1000 * math.log(10)
 """Log loss of a run made by hand."""
 
 
 def ended(network: Network) -> Observation:
     """A run of which nothing but the limit is known."""
-    return Observation((PathPoint(0.0, DEEP, network),), network)
+    return Observation((PathPoint(0.0, LOG_LOSS, network),), network)
 
 
 def known_end(run: Observation | None) -> Network | None:

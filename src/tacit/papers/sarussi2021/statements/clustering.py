@@ -11,7 +11,7 @@ from tacit.papers.sarussi2021.statements.linear_boundary import Clusters, cluste
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.values import Check, Dataset, Network, Setting
 
-ROUNDING = 1e-9
+RELATIVE_ROUNDING = 1e-9
 """Rounding errors of neurons and outputs, relative to their sizes."""
 
 
@@ -51,7 +51,7 @@ class LinearRegion(Theorem):
         "like a linear classifier, except close to its boundary."
     )
     needs = "data"
-    tolerance = ROUNDING
+    tolerance = RELATIVE_ROUNDING
 
     def example(self) -> Case:
         rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ class ClusteredIsLinear(Theorem):
         "decision boundary."
     )
     needs = "data"
-    tolerance = ROUNDING
+    tolerance = RELATIVE_ROUNDING
 
     def example(self) -> Case:
         W = np.repeat([[1.0, 0.0], [0.0, 1.0]], 3, axis=0)  # the neurons of Figure 5
@@ -154,7 +154,9 @@ class ClusteredIsLinear(Theorem):
             return (*network_checks(case), weights)
         r = clusters(network).radius / max(float(np.linalg.norm(network.W, axis=1).max()), 1e-300)
         note = f"r is {r:.1e} of the longest neuron"
-        clustered = Check("clustered", r <= ROUNDING, -r, "Definition 6.1", note, ROUNDING)
+        clustered = Check(
+            "clustered", r <= RELATIVE_ROUNDING, -r, "Definition 6.1", note, RELATIVE_ROUNDING
+        )
         return (*network_checks(case), weights, clustered)
 
     def predict(self, case: Case) -> Prediction:

@@ -8,7 +8,7 @@ from tacit.flow import Limit, binary_limit
 from tacit.reproduction.artefact import Settings
 from tacit.values import Dataset, Network, Setting
 
-DEEP = -1e5
+FOLLOWED_TO = -1e5
 """log₁₀ loss to which flows are followed; what is undecided by then is reported as such."""
 
 
@@ -22,7 +22,7 @@ def limit_of(
     width: int,
     scale: float,
     seed: int = 0,
-    log10_loss: float = DEEP,
+    log10_loss: float = FOLLOWED_TO,
     start: Network | None = None,
 ) -> Limit:
     """Where gradient flow ends from balanced weights of that scale."""
