@@ -168,3 +168,20 @@ def test_what_is_refuted_is_loud_and_can_be_run_again(capsys, monkeypatch):
     assert "refuted" in out and "test:wrong" in out
     page = Path("it/report.html").read_text("utf-8")
     assert "tacit explain xor" in page and "--seed 3" in page
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "1e-170,0,1\n0,-1e-170,-1\n",
+        "1e160,0,1\n0,-1e160,-1\n",
+        "1e-310,0,1\n0,-1,-1\n",
+        "1e-170,3,1\n0,-1e160,-1\n",
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_data_beyond_the_arithmetic_is_refused_in_one_line(rows, command, capsys):
+    Path("far.csv").write_text(rows)
+    code, out, err = run(capsys, command, "far.csv")
+    assert code == 2 and out == "" and err.count("\n") == 1
+    assert "row 0" in err or "row 1" in err

@@ -52,7 +52,7 @@ class Claim(Theorem):
 class FakeRuns(OtherRuns):
     """No path is followed: with smaller steps it has more moments, and that is all."""
 
-    def _follow(self, case, errors):
+    def _follow(self, case, errors, early):
         moments = 10 if errors == PATH else 20
         return Observation((PathPoint(0.0, 0.0, case.start),) * moments)
 

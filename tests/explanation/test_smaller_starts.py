@@ -45,7 +45,7 @@ class Small(Theorem):
 class FakeRuns(OtherRuns):
     """No path is followed: the statement looks at the start alone."""
 
-    def _follow(self, case, errors):
+    def _follow(self, case, errors, early):
         return Observation((PathPoint(0.0, 0.0, case.start),))
 
 

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 
 import numpy as np
 
 from tacit.flow import Limit
+from tacit.flow.path import Path
 from tacit.theorems import Observation, PathPoint
 from tacit.values import Network
 
 
 def observe(limit: Limit) -> Observation:
     """A limit and the path to it, as an observation."""
-    alpha = limit.setting.alpha
-    path = tuple(
+    way = observe_path(limit.path, limit.setting.alpha)
+    return replace(way, limit=limit.network, outcome=limit.outcome)
+
+
+def observe_path(path: Path, alpha: float) -> Observation:
+    """A path that was cut off, as an observation."""
+    points = tuple(
         PathPoint(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a, alpha))
-        for moment in limit.path.moments
+        for moment in path.moments
     )
-    times = [moment.s for moment in limit.path.moments]
+    times = [moment.s for moment in path.moments]
     events = tuple(
-        (path[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
-        for event in limit.path.events
+        (points[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
+        for event in path.events
     )
-    return Observation(path, limit.network, limit.outcome, events=events)
+    return Observation(points, None, "undecided", events=events)
 
 
 def up_to(run: Observation, log10_loss: float) -> Observation:

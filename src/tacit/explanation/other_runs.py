@@ -8,8 +8,11 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.explanation.observation import observe
+from tacit.explanation.observation import observe, observe_path
 from tacit.flow.ending import binary_limit
+from tacit.flow.exponential_tail import tail_of
+from tacit.flow.follow import begin
+from tacit.flow.path import Path
 from tacit.flow.tolerances import PATH, SMALLER_STEPS, PathTolerances
 from tacit.theorems import Case, Observation
 from tacit.values import Dataset, Network
@@ -43,14 +46,16 @@ class OtherRuns:
     deadline: float
     _made: dict[str, tuple[Case, Observation]] = field(default_factory=dict, repr=False)
 
-    def scaled(self, factor: float) -> tuple[Case, Observation]:
-        """The same initial directions, and weights that are `factor` times as large."""
+    def scaled(self, factor: float, early: bool = False) -> tuple[Case, Observation]:
+        """The same initial directions, and weights that are `factor` times as large.
+
+        With `early`, the path ends when the loss has begun to fall.
+        """
         start = self.case.start
         assert start is not None
         a = factor * start.a if self.case.both else start.a
-        return self._run(
-            f"scaled:{factor}", replace(self.case, start=replace(start, W=factor * start.W, a=a))
-        )
+        case = replace(self.case, start=replace(start, W=factor * start.W, a=a))
+        return self._run(f"scaled:{factor}", case, early=early)
 
     def with_smaller_steps(self) -> tuple[Case, Observation]:
         """The same case, with smaller errors of each step."""
@@ -65,13 +70,13 @@ class OtherRuns:
         return self._run("moved", beside(self.case))
 
     def _run(
-        self, name: str, case: Case, errors: PathTolerances = PATH
+        self, name: str, case: Case, errors: PathTolerances = PATH, early: bool = False
     ) -> tuple[Case, Observation]:
         if name not in self._made:
-            self._made[name] = case, self._follow(case, errors)
+            self._made[name] = case, self._follow(case, errors, early)
         return self._made[name]
 
-    def _follow(self, case: Case, errors: PathTolerances) -> Observation:
+    def _follow(self, case: Case, errors: PathTolerances, early: bool) -> Observation:
         data = case.data
         parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
         members = []
@@ -79,18 +84,31 @@ class OtherRuns:
             left = (self.deadline - perf_counter()) / (len(parts) - k)
             if left < LEAST_SECONDS:
                 raise OutOfTime
-            end = binary_limit(
-                part,
-                case.setting,
-                log10_loss=self.log10_loss,
-                seconds=left,
-                start=case.start,
-                errors=errors,
-            )
-            if end.path.out_of_time:
+            if early:
+                path = _early_path(replace(case, data=part), left)
+                run = observe_path(path, case.alpha)
+            else:
+                end = binary_limit(
+                    part,
+                    case.setting,
+                    log10_loss=self.log10_loss,
+                    seconds=left,
+                    start=case.start,
+                    errors=errors,
+                )
+                path, run = end.path, observe(end)
+            if path.out_of_time:
                 raise OutOfTime
-            members.append(observe(end))
+            members.append(run)
         return members[0] if data.binary else Observation((), members=tuple(members))
+
+
+def _early_path(case: Case, seconds: float) -> Path:
+    """The path until the loss is a hundredth of what it was, or it ends."""
+    assert case.start is not None
+    kind = tail_of(case.setting.loss)
+    flow = begin(case.data.X, case.data.y, case.alpha, case.start.W, case.start.a, case.both, kind)
+    return flow.run(flow.moments[0].log_L - math.log(100), seconds)
 
 
 def in_other_coordinates(case: Case) -> Case:

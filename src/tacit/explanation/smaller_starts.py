@@ -42,7 +42,8 @@ def at_smaller_scales(verdicts: Sequence[Verdict], others: OtherRuns) -> list[Ve
     scales = [float(np.linalg.norm(others.case.start.W, axis=1).max())]
     try:
         for factor in _factors(scales[0]):
-            below, run = others.scaled(factor)
+            early = all(verdicts[k].theorem.needs == "path" for k in asked)
+            below, run = others.scaled(factor, early)
             scales.append(factor * scales[0])
             for k in list(asked):
                 asked[k].append(careful_judge(verdicts[k].theorem, below, run))

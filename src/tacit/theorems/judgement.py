@@ -126,7 +126,8 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
         words += f" Sizes or directions of the points differ by {spread:.0e}: it may be rounding."
     elif fit:
         status = VerdictStatus.REFUTED
-    return Verdict(theorem, checks, prediction, status, residual, words + _undecided(checks))
+    words += _undecided(checks)
+    return Verdict(theorem, checks, prediction, status, float(residual), words)
 
 
 def _spread(case: Case) -> float:

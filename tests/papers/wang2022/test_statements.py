@@ -15,7 +15,11 @@ from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.convex import written_out
 from tacit.papers.wang2022.statements.dual import bounds_of, dual_feasible
 from tacit.papers.wang2022.statements.extreme import own_gradients
-from tacit.papers.wang2022.statements.gradients import gradient_lengths
+from tacit.papers.wang2022.statements.gradients import (
+    flow_gradient,
+    gradient_lengths,
+    matching_slacks,
+)
 from tacit.papers.wang2022.statements.hypotheses import balanced_network
 from tacit.papers.wang2022.statements.kkt import acute_pair, covered, kkt_point
 from tacit.papers.wang2022.statements.limit_points import ended_at, kkt_of
@@ -440,3 +444,30 @@ def test_lemma_5_needs_its_condition(rng):
     lam = np.array([1.0, 1.0])  # D₀ sees the first point only: ‖u₀‖ = 1
     assert largest_in_cell(X, lam, np.array([1, 1])) > 1.5
     assert largest_in_cell(X, np.array([1.0, -1.0]), np.array([1, 1])) <= 1 + 1e-12
+
+
+def test_gradients_of_tiny_points_are_found_without_underflow():
+    """Lengths of such rows are 0 in floating point; the rows are not."""
+    X = np.array([[1e-170, 0.0], [0.0, 1.0]])
+    g = flow_gradient(X, np.array([0.5, -0.5]), np.array([0.0, 1.0]))
+    assert np.isfinite(g).all() and g[1] == -0.5
+
+
+def test_pulls_that_cancel_match_no_sign():
+    """Σ y_n x_n = 0: what rounding leaves of it is no pull."""
+    data = Dataset(np.array([[-2.0, 0.0], [-2.0, 2.0], [0.0, 2.0]]), np.array([-1, 1, -1]))
+    W = np.random.default_rng(0).normal(size=(200, 2))
+    seen = (W @ data.X.T > 0).all(axis=1)
+    slacks = matching_slacks(Network(W, np.ones(200)), data)
+    assert seen.any() and (slacks[seen] == 0).all() and (slacks[~seen] != 0).any()
+
+
+def test_nearly_tied_data_is_left_undecided():
+    """Hyperplanes of two points 1e-9 apart cannot be told apart along a run."""
+    X = np.array([[1.0, 1.0], [-1.0, -1.0 + 2e-9], [0.3, -1.0]])
+    start = balanced_network(1e-5 * np.array([[1.0, 0.2], [0.2, -1.0]]), [1, -1])
+    case = Case(Dataset(X, np.array([1, -1, 1])), FLOW, start)
+    near = next(c for c in of("thm1").hypotheses(case) if c.name == "no_near_ties")
+    assert near.holds is None and "e-" in near.note
+    apart = Case(Dataset(X + [[0, 0], [0, 0.1], [0, 0]], np.array([1, -1, 1])), FLOW, start)
+    assert "no_near_ties" in names(of("thm1").hypotheses(apart), True)
