@@ -80,7 +80,9 @@ def test_its_example_meets_every_hypothesis(id):
     assert all(c.place for c in checks)
 
 
-@pytest.mark.parametrize("id", ALL)
+@pytest.mark.parametrize(
+    "id", [id for id in ALL if type(theorem(id)).__module__.startswith("tacit.papers.")]
+)
 def test_what_is_not_quantified_is_marked(id):
     for case in (example(id), replace(example(id), start=None)):
         checks = theorem(id).hypotheses(case)
