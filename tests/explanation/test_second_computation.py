@@ -6,6 +6,7 @@ import pytest
 from tacit import Dataset, Setting, explain, load
 from tacit.explanation.other_runs import OtherRuns
 from tacit.explanation.second_computation import confirmed_refutation
+from tacit.flow.follow import Flow
 from tacit.flow.tolerances import PATH
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem, judge
 from tacit.theorems.hypotheses import by_slack
@@ -103,6 +104,19 @@ def test_without_time_for_a_second_computation_nothing_is_refuted():
     run = FakeRuns(case, -10.0, np.inf)._run("first", case)[1]
     late = confirmed_refutation(judge(theorem, case, run), OtherRuns(case, -10.0, 0.0))
     assert late.status == "open" and "no time" in late.words
+
+
+def test_an_interrupt_of_a_second_computation_is_not_lost(monkeypatch):
+    theorem = Claim(lambda case, run: 1.0, "path")
+    others = OtherRuns(theorem.example(), -10.0, np.inf)
+    run = FakeRuns(others.case, -10.0, np.inf)._run("first", others.case)[1]
+
+    def interrupt(self, h):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Flow, "_explicit_step", interrupt)
+    verdict = confirmed_refutation(judge(theorem, others.case, run), others)
+    assert verdict.status == "open" and others.interrupted
 
 
 NEAR = 1e-9 * np.array([[0.4, -0.2], [-0.9, 1.3], [0.2, -0.8], [-0.4, 1.1], [1.8, 0.5]])

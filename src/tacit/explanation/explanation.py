@@ -266,7 +266,7 @@ def explain(
             known = dict(geometry.properties) if data.binary else {}
             case = Case(part, setting, start, known)
             in_time = until + (deadline - until) * (k + 1) / (len(sets) + 1)
-            others = OtherRuns(case, log10_loss, _deadline(started, in_time))
+            others = OtherRuns(case, log10_loss, _deadline(started, in_time), end.interrupted)
             verdicts = _judged(asked, observe(end), in_time, others, tell)
             parts.append(Part(name, end, verdicts))
         except KeyboardInterrupt:
@@ -274,7 +274,7 @@ def explain(
                 raise
             interrupted = True
             break
-        if end.interrupted:
+        if others.interrupted:
             interrupted = True
             break
     whole: tuple[Verdict, ...] = ()
@@ -282,8 +282,9 @@ def explain(
         runs = Observation((), members=tuple(observe(part.limit) for part in parts))
         about = [one for one in asked if one.several_classes]
         case = Case(data, setting, start, dict(geometry.properties))
-        others = OtherRuns(case, log10_loss, _deadline(started, deadline))
+        others = OtherRuns(case, log10_loss, _deadline(started, deadline), interrupted)
         whole = _judged(about, runs, deadline, others, tell)
+        interrupted = others.interrupted
     return Explanation(
         data,
         setting,

@@ -12,7 +12,7 @@ from tacit.explanation.observation import observe, observe_path
 from tacit.flow.ending import binary_limit
 from tacit.flow.exponential_tail import tail_of
 from tacit.flow.follow import begin
-from tacit.flow.path import Path
+from tacit.flow.path import Path, PathEnd
 from tacit.flow.tolerances import PATH, SMALLER_STEPS, PathTolerances
 from tacit.theorems import Case, Observation
 from tacit.values import Dataset, Network
@@ -24,10 +24,10 @@ LEAST_SECONDS = 0.05
 
 
 class OutOfTime(Exception):
-    """There is no time left for another run."""
+    """There is no time left for another run, or a KeyboardInterrupt ended one."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class OtherRuns:
     """Runs of other cases than the one that is explained; each is made when it is asked for.
 
@@ -44,6 +44,8 @@ class OtherRuns:
     case: Case
     log10_loss: float
     deadline: float
+    interrupted: bool = False
+    """Whether a KeyboardInterrupt ended a run; then no other is begun."""
     _made: dict[str, tuple[Case, Observation]] = field(default_factory=dict, repr=False)
 
     def scaled(self, factor: float, early: bool = False) -> tuple[Case, Observation]:
@@ -82,7 +84,7 @@ class OtherRuns:
         members = []
         for k, part in enumerate(parts):
             left = (self.deadline - perf_counter()) / (len(parts) - k)
-            if left < LEAST_SECONDS:
+            if left < LEAST_SECONDS or self.interrupted:
                 raise OutOfTime
             if early:
                 path = _early_path(replace(case, data=part), left)
@@ -97,7 +99,8 @@ class OtherRuns:
                     errors=errors,
                 )
                 path, run = end.path, observe(end)
-            if path.out_of_time:
+            self.interrupted = path.end is PathEnd.INTERRUPTED
+            if path.out_of_time or self.interrupted:
                 raise OutOfTime
             members.append(run)
         return members[0] if data.binary else Observation((), members=tuple(members))
