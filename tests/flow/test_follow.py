@@ -11,7 +11,7 @@ from helpers import rest_long
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
-from tacit.flow.path import Path
+from tacit.flow.path import Path, PathEnd
 from tacit.numerics.max_margin import max_margin
 
 LN10 = math.log(10)
@@ -123,3 +123,24 @@ def test_dead_and_stuck_networks_are_named() -> None:
         np.ones(1),
     )
     assert contradiction.end == "rest" and contradiction.last.log_L > 0
+
+
+def test_leaky_neurons_leave_the_hyperplane_of_a_point_that_nobody_fits_yet():
+    """Both slide along the hyperplane of the negative point until the positive ones are fitted."""
+    X = np.array(
+        [
+            [-0.25804891, 1.87819283, -0.58229085, -0.16109766],
+            [0.28751764, 0.5543615, 1.27723079, 0.92201345],
+            [-1.43140724, 0.6577523, -0.49551625, 1.97018311],
+        ]
+    )
+    W = np.array(
+        [
+            [-0.06096559, 0.00665525, 0.04339186, -0.06600039],
+            [-0.01317534, 0.06065911, -0.07840173, 0.00022908],
+        ]
+    )
+    y = np.array([1, -1, 1])
+    path = follow(X, y, 0.01, W, np.linalg.norm(W, axis=1), log_L_end=-50.0)
+    assert path.end == PathEnd.REACHED and path.last.state.outputs().min() > 0
+    assert "slide" in {event.what for event in path.events}

@@ -26,8 +26,13 @@ def is_deep(log_L: float) -> bool:
 
 
 def seen_by(state: State) -> np.ndarray:
-    """Samples on which some neuron is active; one that slides along their hyperplane is not."""
+    """Samples on which some neuron is active; one that slides along their hyperplane is not.
+
+    A Leaky neuron is active on every sample: it leaves the hyperplane when the others are fitted.
+    """
     live = (state.a != 0) & state.W.any(axis=1)
+    if state.planes.alpha > 0:
+        return state.planes.X.any(axis=1) & live.any()
     active = state.planes.slopes(state.side[live]) > 0
     return np.asarray(active.any(axis=0))
 
