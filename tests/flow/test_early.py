@@ -42,6 +42,13 @@ def test_the_end_is_the_last_moment_with_small_outputs(share: float, kind: str) 
     assert early(follow(X, y, 0.2, *balanced(6, 2, 5.0), kind=kind, log_L_end=0.5), kind) is None
 
 
+def test_outputs_beyond_the_exponential_are_no_early_phase() -> None:
+    path = follow(
+        np.array([[1e3]]), np.array([-1]), 0.0, np.ones((1, 1)), np.ones(1), kind="exponential"
+    )
+    assert path.moments[0].log_L == 1000 and early(path, "exponential") is None
+
+
 @pytest.mark.parametrize("size", [1e-4, 1e-6, 1e-12])
 @pytest.mark.parametrize("both", [True, False])
 def test_one_neuron_turns_in_closed_form(size: float, both: bool) -> None:

@@ -182,7 +182,8 @@ def gradients(state: State, c: np.ndarray) -> np.ndarray:
 def _near_zero(state: State, kind: Kind, share: float) -> bool:
     """Whether |ℓ'| at every sample is within this share of |ℓ'(0)|."""
     q = state.outputs()
-    change = np.expm1(-q) if kind == "exponential" else np.tanh(-q / 2)  # ℓ'(q)/ℓ'(0) − 1
+    with np.errstate(over="ignore"):  # inf is not near
+        change = np.expm1(-q) if kind == "exponential" else np.tanh(-q / 2)  # ℓ'(q)/ℓ'(0) − 1
     return bool((np.abs(change) <= share).all())
 
 
