@@ -6,16 +6,18 @@ import contextlib
 import os
 import signal
 import sys
+from time import perf_counter
 
 from tacit.interrupts import orderly
 
 
 def main() -> None:
+    started = perf_counter()
     with orderly():
         try:
             from tacit.cli import main as run
 
-            code = run(sys.argv[1:])
+            code = run(sys.argv[1:], started)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done, and only has to leave
         except KeyboardInterrupt:
             print("tacit: interrupted; nothing was saved", file=sys.stderr)

@@ -1,15 +1,20 @@
 """The command line: its contract with scripts, and one line for every bad input."""
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
-from tacit.cli import _run
+from helpers import refused
+from tacit.certificates import optima
+from tacit.cli import _app, _run, main
+from tacit.values import BadInput
 
 
 @pytest.fixture
@@ -425,3 +430,77 @@ def test_labels_cannot_steer_the_terminal(tacit, csv, tmp_path):
     ):
         _, out, err = tacit(*words)
         assert out and not any(mark in out + err for mark in STEERING)
+
+
+def test_seconds_count_from_the_start_of_the_process(monkeypatch):
+    monkeypatch.setattr(_app, "process_start", [time.perf_counter() - 60])
+    assert 39 < _app.time_left(100.0) <= 40 and 29 < _app.time_left(100.0, 10.0) <= 30
+    assert _app.time_left(50.0) == 0.5  # a little, so that there is an answer
+    refused(lambda: _app.time_left(float("nan")), "--seconds nan must be positive")
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("optimum xor", "tacit.certificates.optimum"),
+        ("limit xor", "tacit.flow.limit"),
+        ("explain xor --out why", "tacit.explanation.explain"),
+        ("certify {run}", "tacit.certificates.certify"),
+    ],
+)
+def test_commands_give_the_search_what_is_left(words, where, monkeypatch, tmp_path):
+    given = []
+
+    def search(*_, seconds, **__):
+        given.append(seconds)
+        raise BadInput("enough")
+
+    run = tmp_path / "run"
+    if "{run}" in words:
+        assert _run(["train", "xor", "--epochs", "1", "--runs", "2", "--out", str(run)]) == 0
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(where, search)
+    tokens = [*words.format(run=run).split(), "--seconds", "100"]
+    assert main(tokens, time.perf_counter() - 60) == 2
+    assert 0 < given[0] <= (20 if "{run}" in words else 40)  # two networks share it
+
+
+def test_classes_share_the_seconds(monkeypatch):
+    given = []
+    original = optima.convex_optimum
+
+    def search(*data, seconds, **options):
+        given.append(seconds)
+        return original(*data, seconds=seconds, **options)
+
+    monkeypatch.setattr(optima, "convex_optimum", search)
+    optima.optimum("orthogonal_classes:n=6,d=3", seconds=90.0)
+    assert len(given) == 3 and 29 < given[0] <= 30 and given[1] > 35 and given[2] > 70
+
+
+def test_very_many_units_are_refused_before_any_work(tacit):
+    code, out, err = tacit("optimum", "xor", "--train", "first", "--width", 10**9)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert "--width 1000000000" in err and "14.9 GiB" in err
+    code, out, err = tacit("optimum", "xor", "--train", "first", "--width", 200_000)
+    assert code == 0 and "certified" in out and "50000" in out
+
+
+def test_an_interrupted_search_says_what_it_knows(tacit, monkeypatch):
+    def search(*_, progress, **__):
+        progress(1.5, 2.5)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.certificates.optimum", search)
+    code, out, err = tacit("optimum", "xor")
+    assert (code, out) == (130, "") and err.count("\n") == 1
+    assert "interrupted; the objective is in [1.5, 2.5]; nothing was saved" in err
+
+
+def test_what_was_saved_before_an_interrupt_is_named(tacit, monkeypatch, tmp_path):
+    def printing(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib.import_module("tacit.cli.train"), "_print_run", printing)
+    code, _, err = tacit("train", "xor", "--epochs", 1, "--out", tmp_path / "run")
+    assert code == 130 and err == f"tacit: interrupted; saved: {tmp_path / 'run'}\n"

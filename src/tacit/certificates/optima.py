@@ -25,6 +25,10 @@ Progress = Callable[[float, float], None]
 """Called with the lower and upper bound of the objective after every round."""
 
 
+MOST_WEIGHTS = 10**7
+"""Of a network whose output layer is fixed: each of its units is written out."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassOptimum:
     """The optimum of one binary problem: two classes, or one class against the rest."""
@@ -255,7 +259,7 @@ def optimum(
     signs : sequence of int, default (1, -1)
         The signs of output weights that are allowed (only with both layers trained).
     seconds : float, default inf
-        For each class, stop after about that long; what has been proved by then is returned.
+        About how long it may take, over all classes; what has been proved by then is returned.
     progress : callable, optional
         Called with the lower and upper bound of the objective after every round.
 
@@ -276,15 +280,25 @@ def optimum(
             f"the optimum is that of two_layer networks, not of {model_text(setting.model)}"
         )
     if setting.train == "first":
-        _check_fixed(setting, signs)
+        _check_fixed(data, setting, signs)
     started = perf_counter()
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
     solve = _both_layers if setting.train == "both" else _first_layer
-    per_class = tuple(solve(part, setting, signs, progress, seconds) for part in parts)
-    return Optimum(data, setting, tuple(signs), per_class, perf_counter() - started)
+    deadline = started + seconds
+    per_class = []
+    for k, part in enumerate(parts):  # what one class leaves, the others have
+        left = max((deadline - perf_counter()) / (len(parts) - k), 0.0)
+        per_class.append(solve(part, setting, signs, progress, left))
+    return Optimum(data, setting, tuple(signs), tuple(per_class), perf_counter() - started)
 
 
-def _check_fixed(setting: Setting, signs: Sequence[int]) -> None:
+def _check_fixed(data: Dataset, setting: Setting, signs: Sequence[int]) -> None:
+    if setting.width * data.d > MOST_WEIGHTS:
+        raise BadInput(
+            f"`width={setting.width}` in {count(data.d, 'dimension')} are "
+            f"{setting.width * data.d:,} weights, {setting.width * data.d / 2**27:.1f} GiB; at "
+            f"most {MOST_WEIGHTS:,} are looked for; choose it smaller"
+        )
     if setting.width % 2:
         raise BadInput(
             f"`width={setting.width}` must be even: half of the units have weight +v, half −v"

@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from time import perf_counter
 
 from cyclopts import CycloptsError
 
-from tacit.cli._app import app, warn
+from tacit.cli._app import app, process_start, warn
 from tacit.files import written
 from tacit.interrupts import orderly
 from tacit.values import BadInput
@@ -36,15 +37,16 @@ SAID = 3
 """Files that are named when a command is interrupted."""
 
 
-def main(tokens: list[str]) -> int:
-    """Run a command and return its exit code.
+def main(tokens: list[str], started: float | None = None) -> int:
+    """Run a command and return its exit code; `--seconds` count from when it `started`.
 
     Every failure a user can cause is one line on standard error.
     """
-    return _run(tokens)
+    return _run(tokens, started)
 
 
-def _run(tokens: list[str]) -> int:
+def _run(tokens: list[str], started: float | None = None) -> int:
+    process_start[0] = perf_counter() if started is None else started
     if sys.stdout is None or sys.stderr is None:  # closed by whoever called
         return 2
     for stream in (sys.stdout, sys.stderr):
@@ -55,8 +57,8 @@ def _run(tokens: list[str]) -> int:
         with orderly():
             return _call(tokens)
     except KeyboardInterrupt:
-        saved = " and ".join(str(path) for path in list(written)[-SAID:]) or "nothing"
-        warn(f"interrupted; {saved} was saved")
+        saved = ", ".join(str(path) for path in list(written)[-SAID:])
+        warn(f"interrupted; saved: {saved}" if saved else "interrupted; nothing was saved")
         return 130
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from cyclopts import App, Parameter, convert
@@ -154,6 +155,16 @@ Unused = Annotated[int, Parameter(show=False)]
 """`--seed` where nothing is random: scripts may give it, the help does not show it."""
 
 
-def need_seconds(seconds: float) -> None:
+def time_left(seconds: float, kept_back: float = 0.0) -> float:
+    """What is left of `--seconds`, which count from the start of the process.
+
+    At most a third of all is kept back for what comes after the search, such as drawing.
+    """
     if not seconds > 0:
         raise BadInput(f"--seconds {seconds:g} must be positive")
+    passed = perf_counter() - process_start[0]
+    return max(seconds - passed - min(kept_back, seconds / 3), 0.01 * seconds)
+
+
+process_start = [perf_counter()]
+"""When this command began, as `perf_counter` tells it."""

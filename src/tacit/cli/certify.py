@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tacit.cli._app import DataOptions, Unused, command, need_seconds, print_json
+from tacit.cli._app import DataOptions, Unused, command, print_json, time_left
 from tacit.values import BadInput, Dataset, Network, Setting
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ def certify(
         Residuals, shortfalls of the margin, and sines of the angles between a neuron's boundary and
         a point on it, up to this, count as none.
     seconds
-        Stop looking for better networks after about that long (for each network).
+        About how long the search for better networks may take, over all networks.
     seed
         Accepted by every command; nothing here is random.
     json
         One JSON object on standard output.
     """
-    need_seconds(seconds)
+    time_left(seconds)
     if weights.is_dir():
         given = data is not None or activation is not None or train is not None
         if given or options != DataOptions():
@@ -83,13 +83,13 @@ def certify(
 
     certificates = []
     with bounds_progress(hidden=json) as progress:
-        for name, network, points, layers in networks:
+        for k, (name, network, points, layers) in enumerate(networks):
             certificate = certify_network(
                 points,
                 network,
                 train=layers,
                 tolerance=tolerance,
-                seconds=seconds,
+                seconds=time_left(seconds) / (len(networks) - k),
                 progress=progress,
             )
             certificates.append(replace(certificate, name=name))

@@ -5,11 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, NetworkOptions, command, print_json, warn
+from tacit.cli._app import (
+    DataOptions,
+    NetworkOptions,
+    command,
+    print_json,
+    process_start,
+    time_left,
+    warn,
+)
 from tacit.messages import printable
 
 if TYPE_CHECKING:
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
 DEFAULT = "orthogonal:n=40,d=2,seed=3"
 """Explained when nothing is named: the theorems of three papers apply, and it can be drawn."""
 COLOURS = {"refuted": "bold white on red", "differs": "red", "confirmed": "green"}
+DRAWING = 2.0
+"""Seconds that the report may take."""
 MOST_TOLD, MOST_NEAR = 7, 3
 """Theorems that a summary names: those with a verdict, and those that just fail."""
 
@@ -62,7 +73,6 @@ def explain(
     json
         One JSON object on standard output.
     """
-    started = perf_counter()
     setting = network.setting()
 
     from tacit.explanation import explain as explain_data
@@ -80,16 +90,17 @@ def explain(
             seed=seed,
             only=only,
             log10_loss=log10_loss,
-            seconds=seconds,
+            seconds=time_left(seconds, DRAWING),
             progress=tell,
         )
+        explanation = replace(explanation, time_limit=seconds)
         tell("drawing the report", None)
         where = _free(points.name) if out is None else out
         explanation.save(where, force)
     if json:
         print_json(explanation.to_dict())
     else:
-        _print_explanation(explanation, where, perf_counter() - started)
+        _print_explanation(explanation, where, perf_counter() - process_start[0])
     if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")
         return 130

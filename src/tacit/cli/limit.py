@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, NetworkOptions, command, need_seconds, print_json, warn
+from tacit.cli._app import DataOptions, NetworkOptions, command, print_json, time_left, warn
 from tacit.messages import count, printable
 from tacit.values import BadInput
 
@@ -23,6 +23,8 @@ MOST_GROUPS = 12
 """Groups shown, the heaviest first."""
 MOST_COORDINATES = 6
 """Coordinates of each direction shown."""
+DRAWING = 1.0
+"""Seconds that a picture may take."""
 
 
 @command("tacit limit points.csv --init balanced:1e-6 --picture limit.png")
@@ -52,7 +54,8 @@ def limit(
         Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
         not show yet what it leads to.
     seconds
-        Stop following after about that long (for each class).
+        About how long the command may take, over all classes; the path is cut where it would take
+        longer.
     seed
         The seed of the initial weights. Generators have a seed of their own.
     out
@@ -65,15 +68,16 @@ def limit(
         One JSON object on standard output.
     """
     _check_targets(data, out, picture, force)
-    need_seconds(seconds)
+    time_left(seconds)
     setting = network.setting()
 
     from tacit.flow import limit as follow_to_limit
 
     points = options.load(data)
+    left = time_left(seconds, 0.0 if picture is None else DRAWING)
     with flow_progress(hidden=json) as progress:
         result = follow_to_limit(
-            points, setting, seed=seed, log10_loss=log10_loss, seconds=seconds, progress=progress
+            points, setting, seed=seed, log10_loss=log10_loss, seconds=left, progress=progress
         )
     if out is not None:
         result.save(out, force)

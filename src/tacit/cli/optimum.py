@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import DataOptions, Unused, command, need_seconds, print_json
+from tacit.cli._app import DataOptions, Unused, command, print_json, time_left, warn
 from tacit.messages import count
 from tacit.values import BadInput, Setting
 
@@ -62,7 +62,7 @@ def optimum(
     signs
         Signs of the output weights that are allowed.
     seconds
-        Stop looking after about that long (for each class); the bounds found so far hold.
+        About how long the search may take, over all classes; the bounds found so far hold.
     proof
         Write the proof to this file; `tacit verify` checks it in exact arithmetic.
     force
@@ -87,7 +87,7 @@ def optimum(
         width=width,
         output_weight=1.0 if output_weight is None else output_weight,
     )
-    need_seconds(seconds)
+    time_left(seconds)
     if proof is not None:
         check_writable(proof, force, folder=False)
         if any(proof.resolve() == Path(part).resolve() for part in data.split(",")):
@@ -99,8 +99,24 @@ def optimum(
     from tacit.certificates import proof_of
 
     points = options.load(data)
+    left = time_left(seconds)
+    bounds: tuple[float, float] | None = None
     with bounds_progress(hidden=json) as progress:
-        best = find_optimum(points, setting, signs=SIGNS[signs], seconds=seconds, progress=progress)
+
+        def tell(lower: float, upper: float) -> None:
+            nonlocal bounds
+            bounds = lower, upper
+            if progress is not None:
+                progress(lower, upper)
+
+        try:
+            best = find_optimum(points, setting, signs=SIGNS[signs], seconds=left, progress=tell)
+        except KeyboardInterrupt:
+            if bounds is None or not points.binary:
+                raise
+            known = f"the objective is in [{bounds[0]:.10g}, {bounds[1]:.10g}]"
+            warn(f"interrupted; {known}; nothing was saved")
+            return 130
     failure = None
     if proof is not None:
         try:
@@ -169,6 +185,8 @@ def _print_optimum(best: Optimum, proof: Path | None) -> None:
 
 def _print_neurons(screen: Console, prefix: str, part: ClassOptimum) -> None:
     """How the optimum was proved, and its neurons; equal ones of a fixed output layer once."""
+    import numpy as np
+
     from tacit.cli.terminal import plain_table
 
     a, W = part.network.a, part.network.W
@@ -179,9 +197,8 @@ def _print_neurons(screen: Console, prefix: str, part: ClassOptimum) -> None:
     screen.print(f"{prefix}{count(len(a), 'neuron')}; {support} with a multiplier, {cells}")
     if len(a) == 0:
         return
-    units: dict[tuple[float, ...], int] = {}
-    for weight, w in zip(a.tolist(), W.tolist(), strict=True):
-        units[(weight, *w)] = units.get((weight, *w), 0) + 1
+    rows, many = np.unique(np.column_stack([a, W]), axis=0, return_counts=True)
+    units = dict(zip(map(tuple, rows.tolist()), many.tolist(), strict=True))
     table = plain_table()
     for heading in ("units", "output weight a", "neuron w"):
         table.add_column(heading, justify="left" if heading == "neuron w" else "right")

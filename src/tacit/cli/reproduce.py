@@ -66,16 +66,22 @@ def reproduce(
         if name != "seed" and name in signature(reproductions.reproduce).parameters:
             raise BadInput(f"--set {text}: '{name}' is no setting of a figure")
         changes[name] = value
-    with _progress(quiet=json) as progress:
-        made = reproductions.reproduce(
-            *figures,
-            quick=quick,
-            out=out,
-            force=again,
-            captions=captions,
-            progress=progress,
-            **changes,
-        )
+    try:
+        with _progress(quiet=json) as progress:
+            made = reproductions.reproduce(
+                *figures,
+                quick=quick,
+                out=out,
+                force=again,
+                captions=captions,
+                progress=progress,
+                **changes,
+            )
+    except KeyboardInterrupt:
+        if not out.exists():
+            raise
+        warn(f"interrupted; what was made is in {out}, and the same command goes on")
+        return 130
     if json:
         print_json(made.to_dict())
     return 2 if made.left_out else int(not made.all_hold)

@@ -71,7 +71,7 @@ def limit(
         The path is followed until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
         not show what it leads to.
     seconds : float, default 540
-        About how long the path is followed (for each class).
+        About how long it may take, over all classes; the path is cut where it would take longer.
     start : Network, optional
         Where the path starts, instead of at weights that are drawn. The width is then that of the
         network; its activation must be the setting's, and is where no setting is given.
@@ -105,7 +105,10 @@ def limit(
     if data.binary:
         return binary_limit(data, setting, **options)
     limits: list[Limit] = []
+    deadline = perf_counter() + seconds
     for k in range(len(data.classes)):
+        left = (deadline - perf_counter()) / (len(data.classes) - k)
+        options["seconds"] = max(left, 0.01 * seconds)
         try:
             limits.append(binary_limit(data.one_vs_rest(k), setting, **options))
         except KeyboardInterrupt:

@@ -99,7 +99,7 @@ class Flow:
                     end = PathEnd.REST
                     break
                 if perf_counter() - begin > seconds:
-                    end, reason = PathEnd.UNDECIDED, f"{seconds:g} seconds were not enough"
+                    end, reason = PathEnd.UNDECIDED, f"{seconds:.3g} seconds were not enough"
                     out_of_time = True
                     break
                 if self.tries >= last_try:
