@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.flow.hyperplanes import Hyperplanes
 from tacit.flow.stage import Undecided, advance, nearest_pulls
-from tacit.flow.state import State
+from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import BRANCH, STAGE
 
 
@@ -27,6 +27,7 @@ def settle_start(state: State, c: np.ndarray) -> None:
     lengths = np.linalg.norm(state.W, axis=1)
     inside = (np.abs(t) <= STAGE.on_plane * lengths[:, None]) & state.planes.e.any(axis=1)
     for k in np.flatnonzero(inside.any(axis=1) & (state.a != 0)).tolist():
+        check_time(state)
         if lengths[k] == 0:
             leave_origin(state, k, c, "starts at w = 0")
         else:

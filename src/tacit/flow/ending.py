@@ -144,8 +144,10 @@ def binary_limit(
     W, a = start.W, start.a
     setting = setting.replace(width=start.width)
     _check_sizes(data.X, W)
-    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors)
-    path = flow.run(log10_loss * LN10, seconds, _reporter(progress, log10_loss))
+    deadline = started + seconds
+    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
+    left = max(deadline - perf_counter(), 0.0)
+    path = flow.run(log10_loss * LN10, left, _reporter(progress, log10_loss))
     outcome, reason, evidence = _end(path, data, train)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
@@ -245,7 +247,8 @@ def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Eviden
         verdict = judge(path, data, train) if deep else ""
         if isinstance(verdict, Evidence):
             return Outcome.CONVERGED, verdict.sentence, verdict
-        return Outcome.UNDECIDED, f"{path.reason}; the path was followed to {at}", None
+        said = f"{path.reason[:1].upper()}{path.reason[1:]}; the path was followed to {at}."
+        return Outcome.UNDECIDED, f"{said} {_advice(path)}", None
     if path.end is PathEnd.DEAD:
         when = "from the start" if len(path.moments) < 3 else "in the end"
         return (
@@ -260,23 +263,25 @@ def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Eviden
         return Outcome.PARTIAL, _partial(data, unseen), None
     verdict = judge(path, data, train)
     if isinstance(verdict, str):
-        return Outcome.UNDECIDED, verdict, None
+        return Outcome.UNDECIDED, f"{verdict} {_advice(path)}", None
     return Outcome.CONVERGED, verdict.sentence, verdict
+
+
+def _advice(path: Path) -> str:
+    """What to try next where the end is not known."""
+    if path.out_of_time:
+        return "More `seconds`, a smaller `width` or fewer points may decide it."
+    if path.end is PathEnd.REACHED:
+        return "A smaller `log10_loss` and more `seconds` may decide it."
+    return "Another `seed` or another scale of `init` may decide it."
 
 
 def _stuck(path: Path, at: str) -> str:
     """By what evidence the path is at rest."""
     q = path.last.state.outputs()
     wrong = int((q <= 0).sum())
-    how = (
-        f"no neuron changes by more than {PATH.slow:g} and log L by more than {PATH.flat:g} in the "
-        "time 1/Σ p_i‖x_i‖"
-        if path.last.state.both
-        else f"the pulls on the neurons are below {math.sqrt(PATH.still):.0e} of what they consist "
-        "of"
-    )
     return (
-        f"At rest with positive loss, {at}: {how}; {count(wrong, 'point')} of {len(q)} "
+        f"At rest with positive loss, {at}: {path.reason}; {count(wrong, 'point')} of {len(q)} "
         f"{'is' if wrong == 1 else 'are'} not on the side of the label."
     )
 

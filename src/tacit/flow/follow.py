@@ -9,14 +9,18 @@ from time import perf_counter
 import numpy as np
 
 from tacit.flow.branching import Branched, leave_origin, settle_start
+from tacit.flow.clock import log_time
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path, PathEnd
+from tacit.flow.rest import Rest, is_slow, is_still, rest
 from tacit.flow.stage import Fork, Undecided, velocities
-from tacit.flow.state import State, start
+from tacit.flow.state import OutOfTime, State, check_time, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
-from tacit.flow.tolerances import PATH, PathTolerances
+from tacit.flow.tolerances import PATH, REST, PathTolerances
+from tacit.messages import count
+from tacit.numerics.float64 import EPS
 
 
 def follow(
@@ -44,9 +48,15 @@ def begin(
     both: bool = True,
     kind: Kind = "logistic",
     errors: PathTolerances = PATH,
+    deadline: float = math.inf,
 ) -> Flow:
-    """The flow at its first moment; its method `run` follows it, with these errors of a step."""
-    return Flow(start(hyperplanes_of(X, y, alpha), W, a, both), kind, errors)
+    """The flow at its first moment; its method `run` follows it, with these errors of a step.
+
+    The deadline (of `perf_counter`) is for the beginning; `run` has its own.
+    """
+    state = start(hyperplanes_of(X, y, alpha), W, a, both)
+    state.deadline = deadline
+    return Flow(state, kind, errors)
 
 
 class Flow:
@@ -56,22 +66,31 @@ class Flow:
         self.errors = errors
         self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
+        begin = perf_counter()
         self.now = weigh(state, kind)
-        self.fork = ""
+        self.per_moment = PATH.per_moment * (perf_counter() - begin)
+        self.fork, self.unsettled = "", False
         try:
             settle_start(state, weights(state.outputs(), kind).p * state.planes.y)
             self.now = weigh(state, kind)
         except Branched as fork:
             self.fork = str(fork)
+        except OutOfTime:
+            self.unsettled = True
         self.s, self.log_t = 0.0, -math.inf
         self.conserved = _conserved(state)
         self.balanced = state.both and bool(
             (np.abs(self.conserved) <= PATH.balanced * _sizes(state) ** 2).all()
         )
-        self.moments = [Moment(0.0, -math.inf, self._log_loss(), state.copy())]
+        first = state.copy()
+        self.moments = [Moment(0.0, -math.inf, self._log_loss(), first, np.zeros(len(first.a)))]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
         self.last_error = errors.step
+        self.neuron_errors = np.zeros(len(state.a))  # relative to each neuron
+        self.rest: Rest | None = None
+        self.decayed = 0  # active neurons that have shrunk to 0
+        self.look_again = 0  # the number of steps after which a point of rest is looked for
 
     def run(
         self,
@@ -85,23 +104,26 @@ class Flow:
         It may be called again with a smaller loss.
         """
         end, reason, out_of_time = PathEnd.REACHED, "", False
-        begin, last_try = perf_counter(), self.tries + most_tries
-        h, stiff = 0.01 / self._fastest(), 0
+        last_try = self.tries + most_tries
+        self.deadline = perf_counter() + seconds - self.per_moment * (len(self.moments) + 1)
+        self.state.deadline = self.deadline
         try:
+            if self.unsettled:
+                raise OutOfTime
+            h, stiff = 0.01 / self._fastest(), 0
             while self.now.log_L > log_L_end:
                 if self.fork:
                     end, reason = PathEnd.BRANCHED, self.fork
                     break
                 if not seen_by(self.state).any():
+                    self._refuse_unstable(self.decayed)
                     end = PathEnd.DEAD
                     break
-                if self._at_rest():
-                    end = PathEnd.REST
+                if self._comes_to_rest():
+                    assert self.rest is not None
+                    end, reason = PathEnd.REST, self.rest.sentence
                     break
-                if perf_counter() - begin > seconds:
-                    end, reason = PathEnd.UNDECIDED, f"{seconds:.3g} seconds were not enough"
-                    out_of_time = True
-                    break
+                check_time(self.state)
                 if self.tries >= last_try:
                     end, reason = PathEnd.UNDECIDED, f"{most_tries:g} steps were not enough"
                     break
@@ -109,15 +131,16 @@ class Flow:
                     progress(self.now.log_L)
                 if stiff >= PATH.try_implicit or is_deep(self.now.log_L):
                     before = self.steps
-                    self._implicit_phase(
-                        PATH.try_implicit * h, log_L_end, begin + seconds, last_try
-                    )
+                    self._implicit_phase(PATH.try_implicit * h, log_L_end, last_try)
                     stiff = 0 if self.steps > before else -3 * PATH.try_implicit
                     continue
                 h, was_stiff = self._explicit_step(h)
                 stiff = stiff + 1 if was_stiff else min(stiff, 0)
         except Undecided as doubt:
             end, reason = PathEnd.UNDECIDED, str(doubt)
+        except OutOfTime:
+            end, reason = PathEnd.UNDECIDED, "the time was not enough"
+            out_of_time = True
         except KeyboardInterrupt:
             end, reason = PathEnd.INTERRUPTED, "interrupted"
         self._remember(force=True)
@@ -159,25 +182,34 @@ class Flow:
                 aim = h = aim / 8
                 continue
             if tiny:
+                error = self.errors.step
+                log_dt, clock_error = self._elapsed(step.state, aim, step.now)
                 break
-            late = [when for when, error in step.kinks if error > self.errors.kink]
-            if step.error > self.errors.step:
-                aim = h = aim * max(0.1, 0.8 * (self.errors.step / step.error) ** 0.25)
+            error = float(step.errors.max())
+            late = [when for _, when, bent in step.kinks if bent > self.errors.kink]
+            log_dt, clock_error = self._elapsed(step.state, aim, step.now, step.middle)
+            if error > self.errors.step:
+                aim = h = aim * max(0.1, 0.8 * (self.errors.step / error) ** 0.25)
             elif step.overdue > self.errors.step:
                 aim *= max(0.1, 0.8 * math.sqrt(self.errors.step / step.overdue))
             elif late and min(late) < 0.999 * aim:
                 aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
             elif self._rises(step.now.log_L):
                 aim = h = aim / 4
+            elif clock_error > self.errors.clock:
+                aim = h = aim * max(0.1, 0.8 * (self.errors.clock / clock_error) ** 0.25)
             else:
                 break
             self.rejected += 1
         stiff = aim * stiffness(self.state, self.now) > 0.5
-        self._accept(step.state, aim)
-        grown = min(4.0, 0.8 * (self.errors.step / max(step.error, 1e-300)) ** 0.25)
-        if step.error > self.last_error:  # as the network grows so do the errors
-            grown *= max(0.5, (self.last_error / step.error) ** 0.1)
-        self.last_error = step.error
+        for k, _, bent in step.kinks:
+            step.errors[k] += bent
+        self._accept(step.state, aim, log_dt, step.errors)
+        worst = max(error / self.errors.step, clock_error / self.errors.clock, 1e-300)
+        grown = min(4.0, 0.8 * worst**-0.25)
+        if error > self.last_error:  # as the network grows so do the errors
+            grown *= max(0.5, (self.last_error / error) ** 0.1)
+        self.last_error = error
         return (max(h, aim * grown) if aim < h else aim * grown), stiff
 
     def _at_fork(self, fork: Fork) -> bool:
@@ -201,12 +233,13 @@ class Flow:
         self.now = weigh(self.state, self.kind)
         return True
 
-    def _implicit_phase(self, h: float, log_L_end: float, deadline: float, last_try: float) -> None:
+    def _implicit_phase(self, h: float, log_L_end: float, last_try: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
         self._merge()
         trend = np.zeros(len(self.now.p))
-        while self.now.log_L > log_L_end and not self._at_rest():
-            if perf_counter() > deadline or self.tries >= last_try:
+        while self.now.log_L > log_L_end and not self._comes_to_rest():
+            check_time(self.state)
+            if self.tries >= last_try:
                 return
             self.tries += 1
             deep = is_deep(self.now.log_L)
@@ -224,14 +257,18 @@ class Flow:
                 )
             else:
                 error = _distance(full.state, two.state)
+                if not deep:  # Newton's method may end at a p that is not that of the margins
+                    two = two._replace(now=weigh(two.state, self.kind))
                 if self._rises(two.now.log_L):
                     error = math.inf
                 if error <= self.errors.implicit:
                     better = two.state if deep else _extrapolated(full.state, two.state)
-                    if deep or self._rises(weigh(better, self.kind).log_L):
-                        self._accept(two.state, h, two.now)
-                    else:
-                        self._accept(better, h)
+                    now = two.now if deep else weigh(better, self.kind)
+                    if not deep and self._rises(now.log_L):
+                        better, now = two.state, two.now
+                    log_dt, _ = self._elapsed(better, h, now, two.middle)
+                    errors = _distances(full.state, two.state)
+                    self._accept(better, h, log_dt, errors, now)
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
@@ -253,41 +290,74 @@ class Flow:
         if isinstance(second, float):
             return (1 + second) / 2 if second > 0 else 0.0
         second.state.events = half.state.events + second.state.events
-        return second
+        return second._replace(middle=half.now.log_L)
 
     def _rises(self, log_L: float) -> bool:
         """Whether the loss rises, beyond rounding; along the flow it never does."""
         return log_L > self.now.log_L + PATH.rise * (1 + abs(self.now.log_L))
 
-    def _accept(self, new: State, h: float, now: Weights | None = None) -> None:
+    def _elapsed(
+        self, new: State, h: float, now: Weights, middle: float | None = None
+    ) -> tuple[float, float]:
+        """log Δt of a step to a new state, and the error of Δt relative to the time until then."""
+        before, seen = self.now.log_L, seen_by(self.state)
+        if (seen_by(new) != seen).any():  # this step's unit of time is the old loss
+            after = weigh(new, self.kind, seen).log_L
+            middle, last = None, (after - before) / h
+        else:
+            after, last = now.log_L, -_fall(new, now)
+        ends, slopes = (before, after), (-_fall(self.state, self.now), last)
+        log_dt = log_time(h, ends, slopes, middle)
+        if middle is None:
+            return log_dt, 0.0
+        share = math.exp(log_dt - float(np.logaddexp(self.log_t, log_dt)))
+        return log_dt, share * abs(math.expm1(min(log_time(h, ends, slopes) - log_dt, 1.0)))
+
+    def _accept(
+        self,
+        new: State,
+        h: float,
+        log_dt: float,
+        errors: np.ndarray,
+        now: Weights | None = None,
+    ) -> None:
         """Make `new` the state; `now` is given where rounding hides p in the margins."""
         self.steps += 1
         self.s += h
+        self.log_t = float(np.logaddexp(self.log_t, log_dt))
         self._keep_balance(new)
-        seen, before, fall = seen_by(self.state), self.now.log_L, self._fall()
+        self._add_errors(new, errors)
         for g, plane, what, *_ in new.events:
             members = np.flatnonzero(self.shares.group == g).tolist()
             self.events += [Event(self.s, k, plane, what) for k in members]
         self.state, self.now = new, now or weigh(new, self.kind)
-        after, last = self.now.log_L, -self._fall()
-        if (seen_by(new) != seen).any():  # this step's unit of time was the old loss
-            after = weigh(new, self.kind, seen).log_L
-            last = (after - before) / h
-        self.log_t = float(np.logaddexp(self.log_t, _log_time(h, before, after, -fall, last)))
         self._remove_dead_neurons()
         if self.steps % PATH.merge_every == 0:
             self._merge()
         self._remember()
 
     def _keep_balance(self, new: State) -> None:
-        """Restore |a| = ‖w‖ of negligible neurons.
+        """Restore |a| = ‖w‖ and the sign of a, which a balanced neuron keeps for ever.
 
-        A balanced neuron may decay for ever; round-off would drive it to w = 0 or a = 0.
+        It may decay for ever, too; round-off, which grows as it shrinks, would drive it to w = 0 or
+        a = 0.
         """
         if self.balanced:
-            sizes = _sizes(new)
-            small = sizes < PATH.negligible * sizes.max()
-            new.a[small] = np.sign(self.state.a[small]) * np.linalg.norm(new.W[small], axis=1)
+            new.a = np.sign(self.state.a) * np.linalg.norm(new.W, axis=1)
+
+    def _add_errors(self, new: State, errors: np.ndarray) -> None:
+        """Add the errors of a step to those of the neurons, which grow while a neuron shrinks.
+
+        An error across its direction stays as it is, and becomes larger relative to it; neurons
+        that can move along a ray only have none.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shrunk = np.nan_to_num(_sizes(self.state) / _sizes(new), nan=1.0, posinf=math.inf)
+        ray = (new.side == 0).sum(axis=1) >= new.W.shape[1] - 1
+        grown = np.where(ray, 1.0, np.maximum(shrunk, 1.0))[self.shares.group]
+        self.neuron_errors = np.minimum(
+            self.neuron_errors * grown + (errors + EPS)[self.shares.group], 1.0
+        )
 
     def _remove_dead_neurons(self) -> None:
         """Set neurons that have decayed to nothing to 0, and note their death."""
@@ -295,6 +365,7 @@ class Flow:
         gone = (_sizes(new) < PATH.dead) & (new.a != 0)
         if gone.any():
             new.W[gone], new.a[gone] = 0.0, 0.0
+            self.decayed += int(gone.sum())
             for g in np.flatnonzero(gone):
                 members = np.flatnonzero(self.shares.group == g).tolist()
                 self.events += [Event(self.s, k, -1, "die") for k in members]
@@ -302,6 +373,19 @@ class Flow:
 
     def _merge(self) -> None:
         self.state, self.shares = merge(self.state, self.shares)
+        self.state.deadline = self.deadline
+
+    def _refuse_unstable(self, dying: int) -> None:
+        """Claim no rest that neurons come to by shrinking to w = 0 and a = 0.
+
+        That takes layers that are balanced exactly. Steps of finite size, or rounding, lead past 0,
+        and from there on the neuron grows.
+        """
+        if dying:
+            raise Undecided(
+                f"the flow would be at rest with {count(dying, 'active neuron')} at 0, where the "
+                "smallest difference between the two layers leads away"
+            )
 
     def _remember(self, force: bool = False) -> None:
         last = self.moments[-1]
@@ -311,46 +395,54 @@ class Flow:
         apart = abs(log_L - last.log_L) > 0.02 * (1 + abs(last.log_L))
         if force or apart or self.s - last.s > 0.2 / self._fastest():
             state = self.shares.expand(self.state)
-            self.moments.append(Moment(self.s, self.log_t, log_L, state))
+            self.moments.append(Moment(self.s, self.log_t, log_L, state, self.neuron_errors))
+            self.deadline -= self.per_moment
+            self.state.deadline = self.deadline
 
     def _log_loss(self) -> float:
         """log L of all samples; `now` has that of the samples on which a neuron is active."""
         return weights(self.state.outputs(), self.kind).log_L
 
-    def _speeds(self) -> np.ndarray:
-        """The speed of each neuron, relative to its size."""
-        g = velocities(self.state, self.now.p * self.state.planes.y)
-        size = np.maximum(_sizes(self.state), 1e-300)
-        along = (g * self.state.W).sum(axis=1) if self.state.both else 0.0
-        moved = np.abs(self.state.a) * np.linalg.norm(g, axis=1)
-        return np.hypot(moved, along) / size
-
-    def _at_rest(self) -> bool:
-        """Whether neither the neurons nor the loss change to speak of."""
-        unit = float(self.now.p @ np.abs(self.state.planes.r))
-        if not self.state.both:  # then neurons may be of any size, 0 included
-            return self._fall() <= PATH.still * unit**2 * float(self.state.copies @ self.state.a**2)
-        return bool(self._speeds().max() <= PATH.slow * unit and self._fall() <= PATH.flat * unit)
-
-    def _fall(self) -> float:
-        """The rate −d log L/ds at which the loss falls."""
-        return float(self.state.copies @ (self._speeds() * _sizes(self.state)) ** 2)
+    def _comes_to_rest(self) -> bool:
+        """Whether there is a point of rest that the flow must come to; looked for now and then."""
+        if self.rest is not None:
+            return True
+        if self.steps < self.look_again or not is_slow(self.state, self.now):
+            return False
+        self.look_again = self.steps + 1 + int(REST.every * self.steps - self.steps)
+        seen = seen_by(self.state)
+        self.rest = rest(self.state, self.now, seen, self.kind)
+        if self.rest is not None and self.rest.fitted:
+            kept = count(int(seen.sum()) - self.rest.fitted, "sample")
+            raise Undecided(
+                f"with the activation patterns of this moment {kept} cannot be fitted, while the "
+                "other samples are, with ever larger weights"
+            )
+        if self.rest is not None:
+            self._refuse_unstable(self.rest.dying + self.decayed)
+        elif is_still(self.state, self.now):
+            raise Undecided("the pulls on all neurons are within rounding of 0, but not 0")
+        return self.rest is not None
 
     def _fastest(self) -> float:
-        return max(float(self._speeds().max()), 1e-300)
+        return max(float(_speeds(self.state, self.now).max()), 1e-300)
+
+
+def _speeds(state: State, now: Weights) -> np.ndarray:
+    """The speed of each neuron, relative to its size."""
+    g = velocities(state, now.p * state.planes.y)
+    along = (g * state.W).sum(axis=1) if state.both else 0.0
+    moved = np.abs(state.a) * np.linalg.norm(g, axis=1)
+    return np.hypot(moved, along) / np.maximum(_sizes(state), 1e-300)
+
+
+def _fall(state: State, now: Weights) -> float:
+    """The rate −d log L/ds at which the loss falls."""
+    return float(state.copies @ (_speeds(state, now) * _sizes(state)) ** 2)
 
 
 def _logs(p: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(p, 1e-43))
-
-
-def _log_time(h: float, before: float, after: float, slope: float, last: float) -> float:
-    """log ∫ ds/L over a step, with log L between its ends the cubic that has these slopes."""
-    x, weight = np.polynomial.legendre.leggauss(8)
-    x = (x + 1) / 2
-    rise = (x - 1) ** 2 * (before * (1 + 2 * x) + h * slope * x)
-    fall = x**2 * (after * (3 - 2 * x) + h * last * (x - 1))
-    return math.log(h / 2) + float(np.logaddexp.reduce(-(rise + fall) + np.log(weight)))
 
 
 def _conserved(state: State) -> np.ndarray:
@@ -363,10 +455,14 @@ def _sizes(state: State) -> np.ndarray:
 
 def _distance(one: State, other: State) -> float:
     """The distance of two networks with the same neurons, relative to their size."""
-    difference = math.hypot(
-        float(np.linalg.norm(one.W - other.W)), float(np.linalg.norm(one.a - other.a))
-    )
-    return difference / math.hypot(float(np.linalg.norm(other.W)), float(np.linalg.norm(other.a)))
+    size = math.hypot(float(np.linalg.norm(other.W)), float(np.linalg.norm(other.a)))
+    return float(np.linalg.norm(_distances(one, other) * _sizes(other))) / size
+
+
+def _distances(one: State, other: State) -> np.ndarray:
+    """The distance of each neuron from the same one of another network, relative to its size."""
+    apart = np.hypot(np.linalg.norm(one.W - other.W, axis=1), one.a - other.a)
+    return apart / np.maximum(_sizes(other), 1e-300)
 
 
 def _extrapolated(full: State, two: State) -> State:

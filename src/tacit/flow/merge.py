@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.flow.state import State
+from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import PATH
 
 
@@ -70,6 +70,7 @@ def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
     leaders: dict[bytes, list[int]] = {}
     largest: list[int] = []
     for k in np.argsort(-size, kind="stable").tolist():
+        check_time(state)
         output = np.sign(state.a[k]) if state.both else state.a[k]
         same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
         if state.both:

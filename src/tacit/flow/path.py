@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tacit.flow.state import State
 from tacit.messages import count
 from tacit.values import Status
@@ -31,6 +33,9 @@ class Moment:
     log_L: float
     """Natural logarithm of the loss, summed over all samples."""
     state: State
+    errors: np.ndarray | None = None
+    """An estimate of the error of every neuron (w_k, a_k) relative to its size, added up from the
+    steps until then; 1 where all digits may be lost. None between the moments of a path."""
 
 
 @dataclass(frozen=True)

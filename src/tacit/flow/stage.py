@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.flow.hyperplanes import Face
-from tacit.flow.state import Met, State
+from tacit.flow.state import Met, State, check_time
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.least_squares import boxed_least_squares
 
@@ -38,6 +38,7 @@ class Fork(Undecided):
 
 def advance(state: State, c: np.ndarray, time: float) -> None:
     """Move the state by `time` with c_i = p_i y_i held fixed; its events are appended."""
+    check_time(state)
     plus, minus = state.planes.pulls(c)
     none = STAGE.tie * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
     left = np.full(len(state.a), float(time))
@@ -50,6 +51,7 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
     for _ in range(STAGE.most_events):
         if len(moving) == 0:
             return
+        check_time(state)
         times, plane = _next_plane(state, moving, velocity[moving], left[moving])
         step = np.minimum(times, left[moving])
         W, a = state.W[moving], state.a[moving]
@@ -63,6 +65,7 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
         known = len(state.events)
         crossed = _cross(state, moving, plane, velocity, plus - minus)
         for k, met in zip(moving[~crossed].tolist(), plane[~crossed].tolist(), strict=True):
+            check_time(state)
             _meet(state, k, met, plus, minus)
             velocity[k] = _settle(state, k, plus, minus)
         state.events[known:] = [
@@ -85,6 +88,7 @@ def velocities(state: State, c: np.ndarray) -> np.ndarray:
     e = state.planes.e[plane]
     g[one] -= (g[one] * e).sum(axis=1)[:, None] * e
     for k in several:
+        check_time(state)
         g[k] = projected(state, k, g[k])
     return g
 
@@ -104,6 +108,7 @@ def _hold(state: State, velocity: np.ndarray, plus: np.ndarray, minus: np.ndarra
     """
     one, plane, several = sliding(state)
     for k in several:
+        check_time(state)
         velocity[k] = _settle(state, k, plus, minus)
     if len(one) == 0:
         return

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.flow.hyperplanes import Hyperplanes
+
+
+class OutOfTime(Exception):
+    """The time that was given is over; the state of the last step is whole."""
 
 
 class Met(NamedTuple):
@@ -39,6 +45,8 @@ class State:
     """How many equal neurons a row stands for."""
     events: list[Met] = field(default_factory=list)
     """What happened since this state was copied."""
+    deadline: float = math.inf
+    """When to give up what is computed from this state, on the clock of `perf_counter`."""
 
     def __repr__(self) -> str:
         return f"State: {len(self.a)} neurons, {len(self.planes.e)} activation hyperplanes"
@@ -69,6 +77,12 @@ class State:
         """The pull of one neuron."""
         side = self.side[k]
         return np.where(side > 0, plus, np.where(side < 0, minus, 0.0)) @ self.planes.e
+
+
+def check_time(state: State) -> None:
+    """Raise OutOfTime after the state's deadline."""
+    if perf_counter() > state.deadline:
+        raise OutOfTime
 
 
 def start(planes: Hyperplanes, W: np.ndarray, a: np.ndarray, both: bool) -> State:

@@ -30,7 +30,7 @@ def seen_by(state: State) -> np.ndarray:
 
     A Leaky neuron is active on every sample: it leaves the hyperplane when the others are fitted.
     """
-    live = (state.a != 0) & state.W.any(axis=1)
+    live = state.W.any(axis=1) & ((state.a != 0) | state.both)
     if state.planes.alpha > 0:
         return state.planes.X.any(axis=1) & live.any()
     active = state.planes.slopes(state.side[live]) > 0
@@ -78,13 +78,15 @@ class Step(NamedTuple):
     state: State
     now: Weights
     """p and the loss at its end."""
-    error: float
-    """The error of the smooth motion, relative to every neuron."""
-    kinks: list[tuple[float, float]]
-    """(time since the step's beginning, error) of every event at a hyperplane: while p is replaced
-    by its mean the neurons are a little off, and so is the time at which they meet it."""
+    errors: np.ndarray
+    """The error of the smooth motion of each neuron, relative to it."""
+    kinks: list[tuple[int, float, float]]
+    """(neuron, time since the step's beginning, error) of every event at a hyperplane: while p is
+    replaced by its mean the neurons are a little off, and so is the time at which they meet it."""
     overdue: float
     """The error of neurons that ought to have left their hyperplane during the step."""
+    middle: float
+    """log L half way."""
 
 
 def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
@@ -104,35 +106,50 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
 
     one = now.p
     early = after(state, one / 2)
-    two = weigh(early, kind, seen).p
+    half = weigh(early, kind, seen)
+    two = half.p
     if h * float(_turns(state, two - one).max()) > STEP.steady:
         middle = after(state, two / 2)
-        three = weigh(middle, kind, seen).p
+        half = weigh(middle, kind, seen)
+        three = half.p
         four = weigh(after(early, three - one / 2), kind, seen).p
         first = after(state, one / 4 + (two + three) / 6 - four / 12)
         new = after(first, four / 4 + (two + three) / 6 - one / 12)
         end = weigh(new, kind, seen)
         drift = _turns(state, end.p - one) / 8
-        error = float(_turns(state, four - end.p).max()) * h / 6
+        # The mean of p up to the middle is that of a parabola, not `two`, which led there.
+        late = h * ((5 * one + 8 * three - end.p) / 24 - two / 2)
+        half = half._replace(log_L=half.log_L - _work(middle, three, late))
+        errors = _turns(state, four - end.p) * h / 6
     else:
         first, new = early, after(early, one / 2)
         end = weigh(new, kind, seen)
         drift = _turns(state, end.p - one) / 2
-        error = float(drift.max()) * h
+        errors = drift * h
     strange = set(state.planes.line[~seen].tolist())
     kinks = []
     for begin, events in ((0.0, first.events), (h / 2, new.events)):
         for k, plane, _, t, bend in events:
             when = begin + t / 2
             late = float(one @ lengths) * (h - when) if plane in strange else 0.0
-            kinks.append((when, drift[k] * min(bend, STEP.most_bend) * t * (1 - t / h) + late))
+            bent = drift[k] * min(bend, STEP.most_bend) * t * (1 - t / h)
+            kinks.append((k, when, bent + late))
     trial = new.copy()
     hold(trial, end.p * y)
     # What is released in the course of a stage is released in time; at its beginning it is late.
     left = [met.bend for met in new.events + trial.events if met.what == "release" and not met.when]
     overdue = max(left, default=0.0) * h / 4  # of a velocity that grows from 0
     new.events = first.events + new.events
-    return Step(new, end, error, kinks, overdue)
+    return Step(new, end, errors, kinks, overdue, half.log_L)
+
+
+def _work(state: State, p: np.ndarray, impulse: np.ndarray) -> float:
+    """The fall of log L while p pulls along what an impulse of other weights moves."""
+    one, other = (velocities(state, c * state.planes.y) for c in (p, impulse))
+    work = state.a**2 * (one * other).sum(axis=1)
+    if state.both:
+        work += (one * state.W).sum(axis=1) * (other * state.W).sum(axis=1)
+    return float(state.copies @ work)
 
 
 def _turns(state: State, p: np.ndarray) -> np.ndarray:
@@ -145,6 +162,8 @@ class Landed(NamedTuple):
 
     state: State
     now: Weights
+    middle: float | None = None
+    """log L half way, where it was made as two half steps."""
 
 
 def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | float:
@@ -183,6 +202,8 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         level = float(p[seen] @ (log_slopes - u)[seen] / p[seen].sum())  # ℓ, where it fits best
         implied = np.where(seen, np.maximum(log_slopes - level, STEP.least_log), rest)
         rows = np.flatnonzero(seen & (np.maximum(u, implied) > STEP.light))
+        if len(rows) == 0:  # the margins have lost all digits that tell the samples apart
+            return first
         ratio = np.exp((log_values - log_slopes)[rows])
         residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
@@ -192,10 +213,12 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         if error <= max(STEP.newton, 1e-14 * min(float(np.abs(q[rows]).max()), -STEP.deep)):
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         try:
-            step = _newton(
-                _response(state, new, p * y, h, rows), p[rows], bend[rows], ratio, residual
-            )
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                response = _response(state, new, p * y, h, rows)
+                step = _newton(response, p[rows], bend[rows], ratio, residual)
         except np.linalg.LinAlgError:
+            return first
+        if not np.isfinite(step).all():
             return first
         if is_deep(level) and float(p[rows] @ np.abs(step)) <= STEP.newton:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))

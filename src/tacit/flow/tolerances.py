@@ -56,12 +56,16 @@ class StepTolerances:
 
 @dataclass(frozen=True)
 class PathTolerances:
-    """Following a path: errors of steps, their lengths, and when the flow is at rest."""
+    """Following a path: errors of steps, and their lengths."""
 
     step: float = 1e-6
     """The error of an explicit step, relative to every neuron."""
     kink: float = 5e-6
     """The error of one neuron because it met a hyperplane a little too early or too late."""
+    clock: float = 1e-6
+    """The error of the time that an explicit step takes, relative to the time until then."""
+    most_pieces: int = 60
+    """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
     implicit: float = 1e-4
     """The error of an implicit step, relative to the network; that of the state kept is half."""
     most_growth: float = 1.0
@@ -80,6 +84,9 @@ class PathTolerances:
     """The share of the way to a hyperplane at which a step ends that fails across it."""
     try_implicit: int = 20
     """Explicit steps limited by stability after which one as long as all of them is tried."""
+    per_moment: float = 4.0
+    """Time set aside for every moment, in evaluations of the margins: what is measured along the
+    path when it has been followed is part of the time that was given."""
     merge_every: int = 8
     """Steps between two searches for aligned neurons."""
     aligned: float = 1e-9
@@ -90,16 +97,41 @@ class PathTolerances:
     """Negligible-norm threshold: below this share of the largest neuron, |a| is set to ‖w‖."""
     dead: float = 1e-150
     """A neuron of this size is dead: its square would soon underflow."""
-    slow: float = 1e-4
-    """At rest, no neuron changes by more than this share in the time 1/Σ p_i‖x_i‖, …"""
-    flat: float = 1e-7
-    """… nor log L by more than this."""
-    still: float = 1e-11
-    """At rest with a fixed output layer: the mean square of the pulls over (Σ p_i‖x_i‖)²."""
     fork: float = 1e-6
     """A sliding neuron this small, relative to the largest, has come to w = 0 or a = 0."""
     rise: float = 1e-9
     """The rise of log L, relative to 1 + |log L|, that is rounding; the flow never raises it."""
+
+
+@dataclass(frozen=True)
+class RestTolerances:
+    """When the flow is at rest (`flow.rest`)."""
+
+    slow: float = 1e-3
+    """Pulls, over Σ p_i‖x_i‖, from which on it is worth while to look for a point of rest …"""
+    every: float = 1.2
+    """… again after this factor of steps, since looking takes longer than a step."""
+    near: float = 1e-3
+    """The largest change of a margin until the flow is at rest; to the loss 1 is a large change."""
+    newton: float = 1e-13
+    """Newton's method stops at steps of this size, relative to what they are projected from."""
+    most_newton: int = 20
+    """Newton iterations: near the minimum a handful do."""
+    dependent: float = 1e-13
+    """Singular values up to this share of the largest may be rounding; the exact rank tells."""
+    rounding: float = 1e-12
+    """Pulls up to this share of what they consist of are rounding."""
+    safety: float = 4.0
+    """Margin for the rates of approach, which change a little on the way."""
+    fitted: float = 1e-3
+    """Samples with a smaller share of the heaviest pull may be left out: the loss of such samples
+    goes to 0 like 1/t where the others keep theirs …"""
+    near_without: float = 1e-2
+    """… and the largest change of a margin then, which their pulls still cause."""
+    most_entries: int = 10**7
+    """Entries of the matrix whose singular values are taken …"""
+    most_work: int = 3 * 10**8
+    """… and operations for its exact rank: about a second."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +198,7 @@ SMALLER_STEPS = PathTolerances(
 )
 """For a second computation: smaller errors of a step, and shorter steps where nothing else limits
 them."""
+REST = RestTolerances()
 BRANCH = BranchTolerances()
 CANDIDATE = CandidateTolerances()
 EVIDENCE = EvidenceTolerances()

@@ -90,6 +90,32 @@ def _pivots(M: list[list[int]], order: list[int]) -> list[int]:
     return pivots
 
 
+def rank_modulo_primes(A: np.ndarray) -> int:
+    """The rank of a matrix of integers, from eliminations modulo two primes.
+
+    It is never too large, and too small only if both primes divide the same minors, a chance of
+    about 1e-18 for each of them.
+    """
+    return max(_rank_modulo(A, prime) for prime in (2**31 - 1, 2**31 - 19))
+
+
+def _rank_modulo(A: np.ndarray, prime: int) -> int:
+    M = (A % prime).astype(np.int64)
+    rank = 0
+    for column in range(M.shape[1]):
+        rows = np.flatnonzero(M[rank:, column]) + rank
+        if len(rows) == 0:
+            continue
+        M[[rank, rows[0]]] = M[[rows[0], rank]]
+        top = M[rank, column:] * pow(int(M[rank, column]), -1, prime) % prime
+        below = np.flatnonzero(M[rank + 1 :, column]) + rank + 1
+        M[below, column:] = (M[below, column:] - M[below, column, None] * top) % prime
+        rank += 1
+        if rank == len(M):
+            break
+    return rank
+
+
 def restricted(A: np.ndarray) -> np.ndarray:
     """The rows as functions on the hyperplane where the first one vanishes, in one dimension less.
 

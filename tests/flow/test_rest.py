@@ -1,0 +1,117 @@
+"""Rest is claimed with a reason: a point near where nothing moves; slow is not rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from tacit import Dataset, Setting, limit, load
+from tacit.flow.follow import begin, follow
+from tacit.flow.state import State
+
+
+def neurons(seed: int, m: int, d: int, size: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(m, d))
+    return size * W / np.linalg.norm(W, axis=1)[:, None], size * rng.choice([-1.0, 1.0], m)
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+@pytest.mark.parametrize("apart", [2e-4, 1e-5, 1e-7, 1e-9])
+def test_points_that_are_close_are_not_at_rest(apart: float, scale: float, both: bool) -> None:
+    """Their pulls nearly cancel, and the network fits them in the end."""
+    X, y = scale * np.array([[1.0, 0.0], [1.0, apart]]), np.array([1, -1])
+    W, a = neurons(0, 20, 2, 1e-2 / np.sqrt(scale))
+    path = begin(X, y, 0.0, W, a, both).run(-10.0, most_tries=6)
+    assert path.end == "undecided" and path.steps > 0
+    assert path.last.log_L <= path.moments[0].log_L
+
+
+def test_close_points_are_fitted() -> None:
+    path = follow(
+        np.array([[1.0, 0.0], [1.0, 2e-3]]),
+        np.array([1, -1]),
+        0.0,
+        *neurons(0, 20, 2, 1e-2),
+        log_L_end=-2.0,
+    )
+    assert path.end == "reached" and (path.last.state.outputs() > 0).all()
+
+
+def least_loss(state: State) -> float:
+    """The least loss of networks with these patterns: convex in Σ a_k w_k of every pattern."""
+    planes = state.planes
+    sides = np.unique(state.side, axis=0)
+    slopes = planes.slopes(sides) * planes.y
+    frames = []
+    for side in sides:
+        normals = planes.e[side == 0]
+        _, size, Vt = np.linalg.svd(normals, full_matrices=True)
+        frames.append(Vt[(size > 1e-12).sum() :].T)
+    A = np.hstack([s[:, None] * (planes.X @ f) for s, f in zip(slopes, frames, strict=True)])
+    A /= np.abs(A).max(axis=0, initial=1e-300)
+
+    def loss(v: np.ndarray) -> tuple[float, np.ndarray]:
+        q = A @ v
+        return float(np.logaddexp(0, -q).sum()), -A.T @ (1 / (1 + np.exp(q)))
+
+    return float(minimize(loss, np.zeros(A.shape[1]), jac=True, tol=1e-12).fun)
+
+
+@pytest.mark.parametrize("seed, alpha", [(1, 0.3), (2, 0.3), (5, 0.0), (6, 0.0)])
+def test_at_rest_no_network_with_these_patterns_is_better(seed: int, alpha: float) -> None:
+    """And it is the same rest in other units of the data."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(12, 2)), np.tile([1, -1], 6)
+    W, a = 1e-2 * rng.normal(size=(1, 2)), np.array([1e-2])
+    losses = []
+    for scale in (1e-8, 1e8):
+        unit = np.sqrt(scale)
+        path = follow(scale * X, y, alpha, W / unit, a / unit)
+        assert path.end == "rest", path.reason
+        losses.append(np.exp(path.last.log_L))
+        assert losses[-1] == pytest.approx(least_loss(path.last.state), rel=1e-6)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+def test_what_cancels_to_rounding_is_not_what_cancels() -> None:
+    W, a = neurons(0, 6, 2, 1e-2)
+    same, almost = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [1.0, 1e-17]])
+    assert follow(same, np.array([1, -1]), 0.0, W, a).end == "rest"
+    assert begin(almost, np.array([1, -1]), 0.0, W, a).run(-1.0, most_tries=50).end == "undecided"
+
+
+def test_weights_that_grow_without_end_are_not_at_rest() -> None:
+    """One point has both labels, and keeps a loss of log 4; the other is fitted ever better."""
+    data = Dataset([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [1, -1, 1])
+    end = limit(data, Setting(width=6))
+    assert end.outcome == "undecided" and "ever larger weights" in end.reason
+    assert np.exp(end.path.last.log_L) == pytest.approx(2 * np.log(2), abs=1e-3)
+
+
+def test_rest_with_a_neuron_at_0_is_not_claimed() -> None:
+    """Balanced layers shrink to 0 for ever; in descent the neuron passes 0 and fits a point."""
+    data = Dataset([[0.65], [0.0], [0.81], [0.57], [-1.18]], [-1, 1, 1, 1, 1])
+    path = follow(
+        data.X, data.y, 0.7, np.array([[1e-4], [-1e-4]]), np.array([-1e-4, -1e-4]), log_L_end=-1.0
+    )
+    assert path.end == "undecided" and "at 0" in path.reason
+
+
+def test_output_weights_of_0_are_no_dead_network() -> None:
+    """The neurons are active: their output weights move."""
+    data = load("orthogonal:n=6,d=2")
+    W, _ = neurons(3, 8, 2, 0.1)
+    path = follow(data.X, data.y, 0.0, W, np.zeros(8), log_L_end=-1.0)
+    assert path.end == "reached"
+
+
+@pytest.mark.parametrize("seed", [0, 906])
+def test_symmetric_points_on_a_line_have_an_end(seed: int) -> None:
+    """Deep down the margins of such points have no digits left that tell the samples apart."""
+    half = np.array([[-0.42187448601569877], [0.73758852956281684], [1.3126822720464455]])
+    data = Dataset(np.vstack([half, -half]), [1, -1, -1, -1, 1, 1])
+    end = limit(data, Setting(width=4, activation="leaky:0.7"), seed=seed)
+    assert end.outcome == "converged"
