@@ -311,7 +311,8 @@ class Flow:
         if middle is None:
             return log_dt, 0.0
         share = math.exp(log_dt - float(np.logaddexp(self.log_t, log_dt)))
-        return log_dt, share * abs(math.expm1(min(log_time(h, ends, slopes) - log_dt, 1.0)))
+        error = share * abs(math.expm1(min(log_time(h, ends, slopes) - log_dt, 1.0)))
+        return log_dt, float(f"{error:.1e}")  # a difference: more digits would be rounding
 
     def _accept(
         self,
