@@ -25,8 +25,11 @@ def log_time(
     rest = 0.5 ** np.arange(pieces)  # 1 − x at the beginning of each piece
     width = np.append(rest[:-1] / 2, rest[-1])
     u = rest[:, None] - width[:, None] * (NODES + 1) / 2
-    values = _between(u, h, ends, slopes, middle)
-    return float(np.logaddexp.reduce((np.log(width[:, None] * h * WEIGHTS / 2) - values).ravel()))
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        values = _between(u, h, ends, slopes, middle)
+    return float(
+        np.logaddexp.reduce((np.log(width[:, None] * WEIGHTS / 2) + math.log(h) - values).ravel())
+    )
 
 
 def _between(
