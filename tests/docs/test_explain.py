@@ -66,6 +66,9 @@ def test_the_keys_of_explain(tmp_path, capsys):
     assert {"verdict", "residual", "tolerance", "words"} <= set(result["theorems"][0])
     assert {"linearly_separable", "outcome", "margin", "setting", "seconds"} <= set(result)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "arrays.npz",
+        "explanation.json",
+        "limit.json",
         "report.html",
         "result.json",
     ]
