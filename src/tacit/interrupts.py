@@ -76,7 +76,7 @@ def orderly() -> Iterator[None]:
     Outside of the main thread, and inside of another `orderly`, it changes nothing; signals that
     are ignored stay so.
     """
-    if threading.current_thread() is not threading.main_thread() or _installed():
+    if threading.current_thread() is not threading.main_thread() or _installed() is not None:
         yield
         return
     state, alarm = _Interrupts(), getattr(signal, "SIGALRM", None)
@@ -109,6 +109,17 @@ def orderly() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _installed() -> bool:
+def interrupted() -> bool:
+    """Whether an interrupt has come in this `orderly`.
+
+    C code that calls Python may turn a KeyboardInterrupt into an error of its own, so what is
+    raised afterwards may be the interrupt.
+    """
+    state = _installed()
+    return state is not None and state.first is not None
+
+
+def _installed() -> _Interrupts | None:
     handler = signal.getsignal(signal.SIGINT)
-    return isinstance(getattr(handler, "__self__", None), _Interrupts)
+    state = getattr(handler, "__self__", None)
+    return state if isinstance(state, _Interrupts) else None

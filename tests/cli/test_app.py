@@ -13,7 +13,7 @@ import pytest
 
 from helpers import refused
 from tacit.certificates import optima
-from tacit.cli import _app, _run, main
+from tacit.cli import _app, main
 from tacit.values import BadInput
 
 
@@ -22,7 +22,7 @@ def tacit(capsys):
     """Run a command in this process: (exit code, standard output, standard error)."""
 
     def run(*tokens):
-        code = _run([str(token) for token in tokens])
+        code = main([str(token) for token in tokens])
         return code, *capsys.readouterr()
 
     return run
@@ -271,7 +271,7 @@ def test_help_has_an_example_and_no_default_that_says_nothing(tacit, command):
 
 def test_help_and_list_do_not_wait_for_heavy_libraries():
     code = (
-        "import sys; from tacit.cli import _run; _run(['--help']); _run(['list', 'data']); "
+        "import sys; from tacit.cli import main; main(['--help']); main(['list', 'data']); "
         "sys.exit(bool({'jax', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
@@ -293,7 +293,7 @@ def progress(epochs, hidden):
     yield lambda epoch, log_loss: print("epoch", epoch, flush=True)
 
 importlib.import_module("tacit.cli.train")._progress = progress
-sys.exit(cli._run(sys.argv[1:]))
+sys.exit(cli.main(sys.argv[1:]))
 """
 
 
@@ -457,7 +457,7 @@ def test_commands_give_the_search_what_is_left(words, where, monkeypatch, tmp_pa
 
     run = tmp_path / "run"
     if "{run}" in words:
-        assert _run(["train", "xor", "--epochs", "1", "--runs", "2", "--out", str(run)]) == 0
+        assert main(["train", "xor", "--epochs", "1", "--runs", "2", "--out", str(run)]) == 0
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(where, search)
     tokens = [*words.format(run=run).split(), "--seconds", "100"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.cli import _run
+from tacit.cli import main
 
 
 @pytest.fixture
 def tacit(capsys):
     def call(*tokens: str) -> tuple[int, str, str]:
-        code = _run(list(tokens))
+        code = main(list(tokens))
         out, err = capsys.readouterr()
         return code, out, err
 

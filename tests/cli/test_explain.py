@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit import Setting, load
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.theorems import Case, Prediction, Source, Theorem, theorems
 from tacit.theorems.hypotheses import yes_or_no
 
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch, undrawn):
 
 
 def run(capsys, *words):
-    code = _run([str(word) for word in words])
+    code = main([str(word) for word in words])
     out, err = capsys.readouterr()
     return code, out, err
 

@@ -13,7 +13,7 @@ import pytest
 
 from helpers import rest_long
 from tacit import load
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.flow import Outcome, PathEnd, ending
 
 KEYS = {
@@ -30,7 +30,7 @@ ALL = ("--log10-loss", "-50", "--seconds", "60")
 @pytest.fixture
 def tacit(capsys):
     def call(*tokens: object) -> tuple[int, str, str]:
-        code = _run([str(token) for token in tokens])
+        code = main([str(token) for token in tokens])
         out, err = capsys.readouterr()
         return code, out, err
 

@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 
 import tacit.papers
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.reproduction import artefacts
 from tacit.reproduction.listing import catalogue
 from tacit.theorems.bibliography import bibtex
@@ -105,7 +105,7 @@ def made():
 
 
 def run(capsys, *words):
-    code = _run([str(word) for word in words])
+    code = main([str(word) for word in words])
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -205,7 +205,7 @@ def test_no_bar_is_left_on_a_terminal(tmp_path):
 
 
 def test_a_list_imports_nothing_heavy():
-    code = "import sys; from tacit.cli import _run; _run(['list', 'figures'])"
+    code = "import sys; from tacit.cli import main; main(['list', 'figures'])"
     check = (
         "; sys.exit(', '.join({'jax', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)) or 0)"
     )

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.sweeps.computation import compute
 from tacit.sweeps.local import Cores
 from tacit.sweeps.planned_run import RunResult
@@ -68,7 +68,7 @@ def tacit(capsys, monkeypatch, tmp_path):
     (tmp_path / "plan.toml").write_text(TOML)
 
     def run(*tokens):
-        code = _run(["sweep", *map(str, tokens)])
+        code = main(["sweep", *map(str, tokens)])
         return code, *capsys.readouterr()
 
     return run

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
-from tacit.cli import _run
+from tacit.cli import main
 
 ROOT = Path(__file__).parents[2]
 TEXT = "".join((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/commands.md"))
@@ -53,9 +53,9 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     Path("examples").symlink_to(ROOT / "examples")
     Path("iris.csv").write_text("5.1,3.5,setosa\n7.0,3.2,versicolor\n6.3,3.3,virginica\n")
     if "--resume run" in command or "certify run" in command:
-        assert _run(shlex.split("train orthogonal:n=10,d=2 --epochs 5 --out run")) == 0
+        assert main(shlex.split("train orthogonal:n=10,d=2 --epochs 5 --out run")) == 0
     if "best.proof" in command and "verify" in command:
-        assert _run(shlex.split("optimum xor --proof best.proof")) == 0
+        assert main(shlex.split("optimum xor --proof best.proof")) == 0
     np.savez("weights.npz", W=np.eye(2), a=np.ones(2))
     (plan,) = re.findall(r"```toml\n(.*?)```", TEXT, re.S)
     Path("grid.toml").write_text(
@@ -64,4 +64,4 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     words = shlex.split(command)[1:]
     if words[0] == "train" and "--epochs" not in words and "--stop" not in words:
         words += ["--epochs", "5"]
-    assert _run(words) == int(words[0] == "certify"), capsys.readouterr().err
+    assert main(words) == int(words[0] == "certify"), capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli import _run
+from tacit.cli import main
 
 TEXT = (Path(__file__).parents[2] / "docs" / "explain.md").read_text("utf-8")
 
@@ -30,13 +30,13 @@ def test_the_commands_are_understood(line, tmp_path, monkeypatch, capsys):
     Path("iris.csv").write_text("5.1,3.5,setosa\n7.0,3.2,versicolor\n6.3,3.3,virginica\n")
     words = shlex.split(line.partition("#")[0])[1:]
     few = ["--only", "lyu2021:thmH.2", "--width", "10"]
-    assert _run([*words, *few]) == 0, capsys.readouterr().err
+    assert main([*words, *few]) == 0, capsys.readouterr().err
 
 
 def test_the_options_are_those_of_the_commands(capsys):
     shown = {}
     for command in ("predict", "explain"):
-        _run([command, "--help"])
+        main([command, "--help"])
         shown[command] = set(re.findall(r"--[a-z][a-z0-9-]+", capsys.readouterr().out))
     first, second = TEXT.split("## `tacit explain`")
     for name in re.findall(r"^\| `(--[a-z0-9-]+)", first, re.M):
@@ -50,7 +50,7 @@ def test_the_keys_are_those_of_the_commands(capsys):
     table = re.findall(r"^\| (`[^|]*`) \|", TEXT.split("## For scripts")[1], re.M)
     named = {key for cell in table for key in re.findall(r"`(\w+)`", cell)}
     only = ["--only", "lyu2021:thmH.2", "--json"]
-    assert _run(["predict", "orthogonal:n=10,d=2", *only]) == 0
+    assert main(["predict", "orthogonal:n=10,d=2", *only]) == 0
     (result,) = json.loads(capsys.readouterr().out)["theorems"]
     assert set(result) == named - {"verdict", "residual", "tolerance"}
     shown = re.search(r"\[\{(`name`.*?)\}\]", TEXT).group(1)
@@ -60,7 +60,7 @@ def test_the_keys_are_those_of_the_commands(capsys):
 @pytest.mark.usefixtures("undrawn")
 def test_the_keys_of_explain(tmp_path, capsys):
     call = ["explain", "orthogonal:n=10,d=2", "--width", "10", "--only", "lyu2021:thmH.2"]
-    assert _run([*call, "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert main([*call, "--out", str(tmp_path / "out"), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((tmp_path / "out" / "result.json").read_text("utf-8"))
     assert {"verdict", "residual", "tolerance", "words"} <= set(result["theorems"][0])

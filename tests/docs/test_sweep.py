@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.plot.sweep_columns import choose
 from tacit.sweeps.plan import read
 from tacit.sweeps.plan_values import Kind, several
@@ -86,7 +86,7 @@ def test_a_small_one_from_file_to_pictures(tmp_path, monkeypatch, capsys):
     Path("first.toml").write_text(text, "utf-8")
     runs = 2 * 2 * 2
     call = ["sweep", "first.toml", "--plot", "--workers", "1", "--json"]
-    assert _run(call) == 0, capsys.readouterr().err
+    assert main(call) == 0, capsys.readouterr().err
     said = json.loads(capsys.readouterr().out)
     keys = re.findall(r"^\| `(\w+)` \|", TEXT.split("## For scripts")[1], re.M)
     assert set(said) == set(keys)
@@ -106,13 +106,13 @@ def test_a_small_one_from_file_to_pictures(tmp_path, monkeypatch, capsys):
         lines[0].split()[2]
     )
     Path("sweeps/first/index.sqlite").unlink()
-    assert _run(call) == 0
+    assert main(call) == 0
     assert json.loads(capsys.readouterr().out)["cached"] == runs
     assert Path(said["table"]).read_bytes() == before
 
 
 def test_the_options_are_those_of_the_command(capsys):
-    _run(["sweep", "--help"])
+    main(["sweep", "--help"])
     shown = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))
     here = set(re.findall(r"`(--[a-z]+)", TEXT)) - {"--epochs", "--data"}
     assert here <= shown and {"--retry", "--table", "--plot", "--out", "--cluster"} <= here

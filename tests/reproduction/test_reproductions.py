@@ -28,11 +28,11 @@ def test_a_person_can_read_it(made):
 
 
 def test_it_is_the_json_of_the_command_line(made, capsys):
-    from tacit.cli import _run
+    from tacit.cli import main
 
     result, out, _ = made
     told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    code = _run(
+    code = main(
         ["reproduce", "wang2022:fig2", "wang2022:fig8", "--seed", "3", "--json", "--out", str(out)]
     )
     assert code == 1

@@ -12,7 +12,7 @@ import pytest
 
 import tacit.sweeps
 from helpers import refused
-from tacit.cli import _run
+from tacit.cli import main
 from tacit.plot.sweep_labels import in_words
 from tacit.sweeps.sweep_result import Sweep
 from tacit.sweeps.sweeping import sweep
@@ -53,7 +53,7 @@ def test_what_is_returned_is_what_the_command_prints(made, capsys) -> None:
     assert (said["runs"], said["done"], said["failed"], said["cached"]) == (8, 8, 0, 0)
     assert all(Path(name).is_file() for name in (said["table"], *said["pictures"]))
     command = ["sweep", folder / "plan.toml", "--out", folder / "out", "--plot", "--json"]
-    assert _run([*map(str, command)]) == 0
+    assert main([*map(str, command)]) == 0
     assert json.loads(capsys.readouterr().out) == {**said, "done": 0, "cached": 8}
 
 

@@ -15,7 +15,7 @@ from cyclopts import CycloptsError
 
 from tacit.cli._app import app, process_start, warn
 from tacit.files import written
-from tacit.interrupts import orderly
+from tacit.interrupts import interrupted, orderly
 from tacit.values import BadInput
 
 # Commands are shown in the order of these lines.
@@ -42,10 +42,6 @@ def main(tokens: list[str], started: float | None = None) -> int:
 
     Every failure a user can cause is one line on standard error.
     """
-    return _run(tokens, started)
-
-
-def _run(tokens: list[str], started: float | None = None) -> int:
     process_start[0] = perf_counter() if started is None else started
     if sys.stdout is None or sys.stderr is None:  # closed by whoever called
         return 2
@@ -80,6 +76,8 @@ def _call(tokens: list[str]) -> int:
         warn(f"the output cannot be written: {error.strerror or error}")
         return 2
     except Exception as error:
+        if interrupted():  # a library may have made this of it
+            raise KeyboardInterrupt from error
         if os.environ.get("TACIT_DEBUG"):
             raise
         warn(
