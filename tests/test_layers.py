@@ -47,6 +47,7 @@ LIBRARIES = {
     "scipy.optimize": ("numerics",),
     "clarabel": ("numerics",),
     "daqp": ("numerics",),
+    "numba": ("numerics",),
     "dask": ("sweeps",),
     "distributed": ("sweeps",),
     "dask_jobqueue": ("sweeps",),

@@ -272,7 +272,7 @@ def test_help_has_an_example_and_no_default_that_says_nothing(tacit, command):
 def test_help_and_list_do_not_wait_for_heavy_libraries():
     code = (
         "import sys; from tacit.cli import main; main(['--help']); main(['list', 'data']); "
-        "sys.exit(bool({'jax', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)))"
+        "sys.exit(bool({'jax', 'scipy', 'sklearn', 'matplotlib', 'numba'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 

@@ -316,7 +316,8 @@ def test_a_machine_without_solvers_and_command_line_can_work():
     """What a GPU machine may lack is not imported by plans, packs, tables and training."""
     code = """
 import sys
-for name in ("clarabel", "daqp", "cyclopts", "sklearn", "distributed", "pyarrow", "threadpoolctl"):
+solvers = ["clarabel", "daqp", "numba"]
+for name in [*solvers, "cyclopts", "sklearn", "distributed", "pyarrow", "threadpoolctl"]:
     sys.modules[name] = None
 from tacit import Setting
 from tacit.sweeps import packs, plan, table
