@@ -34,11 +34,14 @@ lint: .venv/installed
 test: .venv/installed
 	@$(MAKE) --no-print-directory -j 2 lint quick
 
+# XLA compiles thousands of small programs here, and without optimisation in half of the time.
 quick: .venv/installed
-	$(PYTEST) -m "not long"
+	XLA_FLAGS="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false" $(PYTEST) -m "not long"
 
+# What XLA's optimisation could change is tested once more, with it.
 test-long: .venv/installed
 	$(PYTEST) -m long
+	$(PYTEST) -m "not long" tests/certificates tests/measures tests/models tests/sweeps tests/training
 
 soak: .venv/installed
 	$(BIN)/python -m soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))

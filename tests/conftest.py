@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from importlib import import_module
 
@@ -19,6 +20,16 @@ settings.load_profile("tacit")
 
 # In the background of a shell Ctrl-C is ignored, and so it would be by every process started here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection() -> None:
+    """What is collected stays until the end: to look for garbage in it would take a third."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit._jax import jnp
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.path import Path
 from tacit.flow.state import State
@@ -62,7 +61,7 @@ def along(path: Path, kind: Kind = "logistic") -> Measures:
     log_L = np.array([moment.log_L for moment in path.moments])
     norm = np.array([_norm(state) for state in states])
     loss, log_at_zero = LOSSES[kind]
-    inverse = np.asarray(loss.margin_of_log_total(jnp.asarray(log_L), len(states[0].planes.y)))
+    inverse = loss.margin_of_log_total(log_L, len(states[0].planes.y))
     degree = 2 if states[0].both else 1
     smooth = normalised(inverse, norm, degree)
     rounding = normalised(np.array([_rounding(state) for state in states]), norm, degree)

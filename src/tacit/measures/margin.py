@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit._jax import jax
 from tacit.measures.measure import NotDefined, Snapshot, measure
 
 
@@ -51,13 +50,8 @@ def smoothed_margin(s: Snapshot) -> float:
     """γ̃ of sarussi2021 (5), generalised to ‖θ‖^L; never above γ."""
     if not s.loss.has_exponential_tail:
         raise NotDefined("the loss has no exponential tail")
-    smoothed = np.asarray(_smoothed(s.loss, s.log_loss, s.data.n))
+    smoothed = s.loss.margin_of_log_total(s.log_loss, s.data.n)
     return float(normalised(smoothed, np.asarray(s.norm), s.homogeneity))
-
-
-_smoothed = jax.jit(
-    lambda loss, log_L, n: loss.margin_of_log_total(log_L, n), static_argnums=(0, 2)
-)
 
 
 def normalised(values: np.ndarray, norm: np.ndarray, homogeneity: int) -> np.ndarray:

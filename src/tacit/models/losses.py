@@ -1,7 +1,7 @@
 """Losses of the margins q_i = y_i f(x_i), right at any margin because they are taken in log space.
 
-A loss is L = Σ_i c_i ℓ_i(q_i). All functions are pure and work under `jit` and `vmap`; labels are
-±1. A loss is frozen and hashable, so it can be a static argument of `jit`.
+A loss is L = Σ_i c_i ℓ_i(q_i). All functions are pure; those of q work under `jit` and `vmap`;
+labels are ±1. A loss is frozen and hashable, so it can be a static argument of `jit`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
 
 from tacit._jax import jax, jnp
 from tacit.messages import BadInput, near_miss, number_text
@@ -40,10 +42,11 @@ class Loss(ABC):
         """log |ℓ_i'(q_i)|; −inf where the slope is zero."""
 
     @abstractmethod
-    def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
+    def margin_of_log_total(self, log_L: np.ndarray | float, n: int) -> np.ndarray:
         """The numerator of the smoothed margin of n examples, sarussi2021 (5), from log L.
 
-        It is the one q with L = ℓ(q)/n (mean) or L = ℓ(q) (sum), and at most q_min.
+        It is the one q with L = ℓ(q)/n (mean) or L = ℓ(q) (sum), and at most q_min. It is read off
+        paths, not trained on, so it is plain NumPy.
         """
 
     @abstractmethod
@@ -101,11 +104,12 @@ class Logistic(Loss):
 
     def log_values(self, q: jax.Array, y: jax.Array) -> jax.Array:
         # Three forms, each exact, so that the relative error is a few ulp even where log ℓ ≈ 0.
-        # With e^(−Q) = e − 1, ℓ(q) = 1 + log1p((1 − 1/e) expm1(Q − q)); Q is kept in two parts.
+        # With e^(−Q) = e − 1, ℓ(q) = 1 + log1p((1 − 1/e) expm1(Q − q)); Q is kept in two parts, the
+        # second one outside of expm1, where XLA does not add it to the first.
         # (Not for q > 0: XLA's log1p loses two digits between −0.41 and −0.3.)
         middle = jnp.abs(q + 0.5) < 0.5
         q_in = jnp.where(middle, q, -0.5)
-        near = jnp.log1p(jnp.log1p((1 - 1 / math.e) * jnp.expm1((_Q - q_in) + _Q_REST)))
+        near = jnp.log1p(jnp.log1p((1 - 1 / math.e) * (jnp.expm1(_Q - q_in) + _Q_REST)))
         tail = q > 40  # ℓ = e^(−q) to the last digit
         far = jnp.log(_softplus(-jnp.where(middle | tail, 1.0, q)))
         return jnp.where(middle, near, jnp.where(tail, -q, far))
@@ -116,13 +120,14 @@ class Logistic(Loss):
     def log_slopes(self, q: jax.Array, y: jax.Array) -> jax.Array:
         return -_softplus(q)
 
-    def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
-        u = log_L + jnp.log(n) if self.reduction == "mean" else jnp.asarray(log_L)
+    def margin_of_log_total(self, log_L: np.ndarray | float, n: int) -> np.ndarray:
+        u = _log_sum(log_L, n, self.reduction)
         tail, large = u < -40, u > 0
-        x = jnp.exp(jnp.where(tail, 0.0, u))
-        small = -jnp.log(jnp.expm1(jnp.where(large, 1.0, x)))
-        big = -x - jnp.log(-jnp.expm1(-x))  # the same, without overflow
-        return jnp.where(tail, -u, jnp.where(large, big, small))  # (5)
+        with np.errstate(over="ignore"):  # a loss above e^709 has the margin −inf
+            x = np.exp(np.where(tail, 0.0, u))
+        small = -np.log(np.expm1(np.where(large, 1.0, x)))
+        big = -x - np.log(-np.expm1(-x))  # the same, without overflow
+        return np.where(tail, -u, np.where(large, big, small))  # (5)
 
     def __str__(self) -> str:
         return "logistic" if self.reduction == "mean" else "logistic:sum"
@@ -153,8 +158,8 @@ class Exponential(Loss):
     def log_slopes(self, q: jax.Array, y: jax.Array) -> jax.Array:
         return -q
 
-    def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
-        return -(log_L + jnp.log(n)) if self.reduction == "mean" else -log_L
+    def margin_of_log_total(self, log_L: np.ndarray | float, n: int) -> np.ndarray:
+        return -_log_sum(log_L, n, self.reduction)
 
     def __str__(self) -> str:
         return "exponential" if self.reduction == "mean" else "exponential:sum"
@@ -200,7 +205,7 @@ class Hinge(Loss):
     def log_slopes(self, q: jax.Array, y: jax.Array) -> jax.Array:
         return jnp.where(self._room(q, y) > 0, 0.0, -jnp.inf)
 
-    def margin_of_log_total(self, log_L: jax.Array, n: int) -> jax.Array:
+    def margin_of_log_total(self, log_L: np.ndarray | float, n: int) -> np.ndarray:
         raise BadInput("the hinge loss has no exponential tail, so it has no smoothed margin")
 
     def __str__(self) -> str:
@@ -264,6 +269,11 @@ _Q, _Q_REST = -0.5413248546129181, 1.8138570925507326e-17
 def _equal_weights(reduction: Reduction, y: jax.Array) -> jax.Array:
     n = jnp.shape(y)[0]
     return jnp.full((n,), 1 / n if reduction == "mean" else 1.0)
+
+
+def _log_sum(log_L: np.ndarray | float, n: int, reduction: Reduction) -> np.ndarray:
+    """The logarithm of the sum of the losses of n examples."""
+    return np.asarray(log_L) + (math.log(n) if reduction == "mean" else 0.0)
 
 
 def _softplus(z: jax.Array) -> jax.Array:
