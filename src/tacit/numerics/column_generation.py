@@ -9,12 +9,14 @@ from time import perf_counter
 import numpy as np
 
 from tacit.numerics.arrangements import cells, cover
+from tacit.numerics.branch_and_bound import Branching, maxima
+from tacit.numerics.directions import promising
 from tacit.numerics.float64 import EPS
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
-from tacit.numerics.outer_bounds import outer_bound
+from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.polish import best_weights, fewer, polish
-from tacit.numerics.pricing import climb, distinct, price
+from tacit.numerics.pricing import distinct, price
 from tacit.numerics.restricted import Budget, Groups, restricted_program
 from tacit.numerics.tolerances import PRICING, SEARCH
 
@@ -47,6 +49,7 @@ class Search:
         self.dual = np.zeros(n)
         self.dual[shortest] = 1.0
         self.unit = float(self.lengths[shortest])
+        self.unfinished: tuple[np.ndarray, np.ndarray, Neurons, float] | None = None
         self.rng = np.random.default_rng(0)
         order = np.argsort(self.lengths, kind="stable")
         near = [order[y[order] == label][: 2 * d] for label in (1, -1)]  # short points are hardest
@@ -72,6 +75,17 @@ class Search:
                 net = Neurons(V, np.array([1, -1]))
                 self.look_at(net)
                 self.prove(linear.multipliers, net, self.margin, SEARCH.eager_cells)
+
+    def begin_in_cells(self) -> None:
+        """In many dimensions: few neurons and points, those that fixed directions make do with."""
+        near = self.points[np.argsort(self.lengths[self.points])][: SEARCH.first_points]
+        net = Neurons(self.u, self.sign)
+        start = promising(self.X, self.y, self.alpha, net, near, self.signs, self.rng)
+        self.look_at(start.net)
+        self.points = np.sort(start.points)
+        self._forget(np.zeros(len(self.sign), dtype=bool))
+        for s in self.signs:
+            self._join(start.net.V[start.net.sign == s], s)
 
     def any_network(self) -> None:
         """If no network is known yet, try many fixed directions, and the best weights for them."""
@@ -168,9 +182,9 @@ class Search:
             return self._enumerate(rows, weights, net, value)
         floors = self._floors(rows, weights, net, value)
         missing = 0.0
-        for s in self.signs:
-            u, values = self._climb(self.X[rows], s * weights * self.y[rows], net, s)
-            missing = max(missing, self._join_best(u, values, s, floors[s]))
+        for s, function in self._functions(rows, weights).items():
+            u, values = function.climb(self._starts(rows, weights, net, s))
+            missing = max(missing, self._join_best(*distinct(u, values), s, floors[s]))
         return missing or self.prove(lam, net, value)
 
     def prove(
@@ -182,15 +196,45 @@ class Search:
         many = cover(len(rows), d)
         if many <= most_cells and many * len(rows) * d**2 <= SEARCH.most_products:
             return self._enumerate(rows, weights, net, value)
-        bounds = []
-        for s in self.signs:
-            u = np.zeros(d)
-            if len(net.V):
-                lengths = np.linalg.norm(net.V, axis=1) * (net.sign == s)
-                u = net.V[lengths.argmax()] / (lengths.max() or 1.0)
-            bounds.append(outer_bound(self.X[rows], s * weights * self.y[rows], self.alpha, u))
+        return self._branch(rows, weights, net, value)
+
+    def _branch(
+        self, rows: np.ndarray, weights: np.ndarray, net: Neurons, value: float, last: bool = False
+    ) -> float:
+        """Price by branch and bound, and keep what it proves; what is missing joins.
+
+        The last time it takes all the time that is left, and does not stop to let neurons join.
+        """
+        floors = self._floors(rows, weights, net, value)
+        functions = self._functions(rows, weights)
+        ceilings = [floors[s] * (1 + SEARCH.tie_in_tree) for s in self.signs]
+        outer = [
+            subsets_bound(self.X[rows], s * weights * self.y[rows], self.alpha, SEARCH.few_sets)
+            for s in self.signs
+        ]
+        bounds, missing = outer, 0.0
+        if any(bound > ceiling for bound, ceiling in zip(outer, ceilings, strict=True)):
+            enough = None if last else SEARCH.enough_neurons
+            seconds = max(self.left, 0.0) * (1.0 if last else SEARCH.share_of_time)
+            best = maxima(list(functions.values()), ceilings, enough, seconds)
+            bounds = [min(bound, one.bound) for bound, one in zip(outer, best, strict=True)]
+            closed = all(one.closed for one in best)
+            self.unfinished = None if closed else (rows, weights, net, value)
+            for s, one in zip(self.signs, best, strict=True):
+                u, values = distinct(one.directions, one.values)
+                missing = max(missing, self._join_best(u, values, s, floors[s]))
         self._keep(rows, weights, bounds, None)
-        return 0.0
+        return missing
+
+    def _functions(self, rows: np.ndarray, weights: np.ndarray) -> dict[int, Branching]:
+        """For each sign what λ makes of a neuron."""
+        c = weights * self.y[rows]
+        return {s: Branching(self.X[rows], s * c, self.alpha) for s in self.signs}
+
+    def finish(self) -> None:
+        """The time that is left goes to the proof that ran out of its share of it."""
+        if self.unfinished is not None and 0 < self.left < math.inf:
+            self._branch(*self.unfinished, last=True)
 
     def shrink(self) -> None:
         """A network with more neurons than points gives way to one with as many at most."""
@@ -251,17 +295,14 @@ class Search:
             self.dual = np.zeros(len(self.X))
             self.dual[rows] = lam
 
-    def _climb(
-        self, X: np.ndarray, c: np.ndarray, net: Neurons, s: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Local maxima from many starts, best first: proposals, no proof."""
+    def _starts(self, rows: np.ndarray, weights: np.ndarray, net: Neurons, s: int) -> np.ndarray:
+        """Directions to climb from: neurons in play, points, and anywhere."""
+        X, c = self.X[rows], s * weights * self.y[rows]
         near = net.V[net.sign == s]
         longest = np.argsort(-np.linalg.norm(near, axis=1))[: SEARCH.most_starts]
         pull = np.argsort(-np.abs(c) * np.linalg.norm(X, axis=1))[: SEARCH.most_starts]
         anywhere = self.rng.standard_normal((min(len(X), SEARCH.most_starts), X.shape[1]))
-        starts = np.concatenate([near[longest], np.sign(c[pull])[:, None] * X[pull], anywhere])
-        tops = [climb(X, c, self.alpha, u) for k, u in enumerate(starts) if k == 0 or self.left > 0]
-        return distinct(np.array([u for u, _ in tops]), np.array([value for _, value in tops]))
+        return np.concatenate([near[longest], np.sign(c[pull])[:, None] * X[pull], anywhere])
 
     def _join(self, u: np.ndarray, s: int) -> bool:
         """Neurons of sign s with these directions; False if all their patterns are there."""
@@ -316,6 +357,10 @@ class Search:
         key = np.column_stack([self.sign, self.pattern[:, self.points]])
         first = np.unique(key, axis=0, return_index=True)[1]
         kept = np.sort(first[self.idle[first] < SEARCH.most_idle])
+        self._forget(kept)
+        self._constrain_nearest()
+
+    def _forget(self, kept: np.ndarray) -> None:
+        """The neurons but those kept."""
         self.u, self.sign, self.pattern = self.u[kept], self.sign[kept], self.pattern[kept]
         self.constrained, self.idle = self.constrained[kept], self.idle[kept]
-        self._constrain_nearest()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.numerics.arrangements import cover
 from tacit.numerics.column_generation import Search
 from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.infeasible import Proof, no_network_fits
@@ -87,8 +88,12 @@ def convex_optimum(
         flat = convex_optimum(R.T, y, alpha, signs, budget, report, seconds, goal)
         net = Neurons(_of_size_one(flat.neurons.V) @ Q.T, flat.neurons.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
+    n, d = X.shape
+    many = cover(min(n, 2 * d), d) > SEARCH.eager_cells and budget == "sum"
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.warm_start_linear()
+    if many:
+        search.begin_in_cells()
     stalled, precision = 0, SEARCH.coarse
     for _ in range(SEARCH.most_rounds):
         if search.hopeless:
@@ -101,12 +106,14 @@ def convex_optimum(
         precision = min(max(SEARCH.ahead * missing, SEARCH.fine), SEARCH.coarse)
         stalled = 0 if missing > 0 or search.gap < SEARCH.progress * before else stalled + 1
         if search.gap <= SEARCH.certified / 10 or stalled == (
-            SEARCH.most_stalled if search.cells else 1
+            1 if search.unfinished else SEARCH.most_stalled
         ):
             break
         if search.left < 0 or _decided(search, scale, target):
             break
     search.any_network()
+    if search.gap > SEARCH.certified and not _decided(search, scale, target):
+        search.finish()
     return _answer(search, scale)
 
 

@@ -19,7 +19,9 @@ def outer_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> fl
     return min(subsets_bound(X, c, alpha), quadratic_bound(X, c, alpha, u))
 
 
-def subsets_bound(X: np.ndarray, c: np.ndarray, alpha: float) -> float:
+def subsets_bound(
+    X: np.ndarray, c: np.ndarray, alpha: float, most_sets: int | None = None
+) -> float:
     """max over sets S of ‖Σ_S w_i z_i‖, z_i = sign(c_i) x_i, w_i = c_i or, where c_i < 0, α|c_i|.
 
     c_i φ(u·x_i) ≤ w_i (z_i·u)₊, and with S = {i : z_i·u > 0} these add up to at most ‖Σ_S w_i z_i‖.
@@ -33,11 +35,14 @@ def subsets_bound(X: np.ndarray, c: np.ndarray, alpha: float) -> float:
     scaled = (np.sign(c[rows]) * w[rows])[:, None] * X[rows]
     lengths = float(np.linalg.norm(scaled, axis=1).sum())
     steps = X.shape[1] + 4 * len(rows) + 8
-    total = _largest_subset(scaled @ scaled.T) + steps * EPS * lengths**2
+    total = (
+        _largest_subset(scaled @ scaled.T, most_sets or OUTER_BOUND.most_sets)
+        + steps * EPS * lengths**2
+    )
     return float(np.sqrt(max(total, 0.0))) * (1 + 4 * EPS)
 
 
-def _largest_subset(A: np.ndarray) -> float:
+def _largest_subset(A: np.ndarray, most_sets: int) -> float:
     """An upper bound of Σ_{i,j ∈ S} A_ij over all sets S; mostly the largest value itself."""
     up, down = np.maximum(A, 0), np.minimum(A, 0)
     np.fill_diagonal(up, 0)
@@ -46,7 +51,7 @@ def _largest_subset(A: np.ndarray) -> float:
     # Of sets that are still open: what is in adds up to `inside`; i would add `gain`, and more with
     # others that are `free`. The number only keeps equal bounds apart.
     heap = [(-np.inf, 0, 0.0, np.diag(A).copy(), np.ones(len(A), dtype=bool))]
-    for number in range(1, OUTER_BOUND.most_sets):
+    for number in range(1, most_sets):
         if not heap or -heap[0][0] <= best:
             return best
         _, _, inside, gain, free = heapq.heappop(heap)

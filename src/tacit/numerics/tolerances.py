@@ -38,6 +38,8 @@ class SearchTolerances:
     """Neurons of each sign to begin with …"""
     first_entries: int = 1000
     """… as long as they have no more weights than this."""
+    first_points: int = 100
+    """Points to begin with in many dimensions."""
     new_neurons: int = 30
     """Neurons of each sign that may join in one round: more make the program slow."""
     most_starts: int = 25
@@ -72,6 +74,14 @@ class SearchTolerances:
     """λ_i‖x_i‖ below this share of the largest is the solver's noise."""
     tie: float = 1e-12
     """What λ makes of neurons in play is lowered by this share: they are no missing neurons."""
+    tie_in_tree: float = 2e-10
+    """Branch and bound does not look for what is larger by no more than this share."""
+    few_sets: int = 50
+    """Branchings of the bound by subsets, which is sharp at once or not at all."""
+    share_of_time: float = 0.2
+    """The share of the time left that one search by branch and bound may take but for the last."""
+    enough_neurons: int = 8
+    """Neurons that one search by branch and bound looks for."""
     least_floor: float = 1e-5
     """The least such value with a pair of budgets, relative to the margin: a sign may be unused."""
     crossed: float = 1e-9
@@ -97,6 +107,42 @@ class PricingTolerances:
     """z_i‖x_i‖ above this share of ‖g‖: the best u of the cell lies on the hyperplane of x_i."""
     same: float = 1 - 1e-10
     """The cosine from which on two directions are one."""
+
+
+@dataclass(frozen=True)
+class DirectionTolerances:
+    """Rounds in which neurons keep their directions (`directions`)."""
+
+    rounds: int = 12
+    """Rounds at most; …"""
+    enough: float = 0.03
+    """… they end when the best direction is missed by less than this share."""
+    violated: float = 1e-9
+    """A margin that is smaller than the value by more than this is violated: HiGHS's error."""
+    most_idle: int = 8
+    """Rounds without weight after which a direction leaves."""
+    new: int = 20
+    """Directions of each sign that may join in one round."""
+    random_starts: int = 10
+    """Random directions of each sign to climb from, besides those in play."""
+    near: float = 1.5
+    """Points with y_i f(x_i) up to this multiple of the margin are near it."""
+
+
+@dataclass(frozen=True)
+class BranchingLimits:
+    """Branch and bound (`branch_and_bound`; what a node does is in `_branching`)."""
+
+    most_nodes: int = 2_000_000
+    """Nodes of one search where no time is set: about a minute."""
+    nodes_at_a_time: int = 2000
+    """Nodes between two looks at the clock."""
+    first_slots: int = 1024
+    """Open nodes that there is room for at first …"""
+    most_bytes: int = 2**29
+    """… and the memory for them that a search may take."""
+    most_directions: int = 120
+    """Directions above the floor that are kept."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +305,8 @@ class ArrangementLimits:
 
 SEARCH = SearchTolerances()
 PRICING = PricingTolerances()
+DIRECTIONS = DirectionTolerances()
+BRANCHING = BranchingLimits()
 POLISH = PolishTolerances()
 FIXED_OUTPUT = FixedOutputTolerances()
 OUTER_BOUND = OuterBoundTolerances()
