@@ -201,7 +201,7 @@ def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path) -> None:
     np.savez(data, X=rng.normal(size=(30, 25)), y=rng.choice([-1, 1], 30))
     words = ("optimum", data, "--activation", "leaky:0.5", "--proof", proof, "--force")
     result = json.loads(tacit(*words, "--json")[1])
-    assert result["status"] == "bounded" and result["patterns"] is None
+    assert result["patterns"] is None
     assert result["proof"]["verified"] and result["proof"]["lower"] < 0.99 * result["lower"]
     assert json.loads(tacit("verify", proof, "--json")[1])["lower"] == result["proof"]["lower"]
     assert "the file proves less" in tacit(*words)[1]
