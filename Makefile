@@ -7,6 +7,9 @@ BIN := .venv/bin
 # Neighbouring tests stay in one process, which shares what they compile; who is idle takes over.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
+# Else every process that a test starts compiles what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick test-long soak lint bench clean
 MINUTES ?= 30
 .DELETE_ON_ERROR:

@@ -9,6 +9,7 @@ import pytest
 
 from helpers import rest_long
 from tacit.cli import main
+from tacit.cli._app import app
 
 ROOT = Path(__file__).parents[2]
 TEXT = "".join((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/commands.md"))
@@ -26,6 +27,12 @@ def test_there_are_commands():
     assert len(COMMANDS) >= 30
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_exists(command):
+    """Of the long ones too; nothing is run."""
+    app.parse_args(shlex.split(command)[1:], exit_on_error=False, print_error=False)
+
+
 LONG = (
     "lyu2021:fig3",
     "n=200,d=50",
@@ -35,6 +42,10 @@ LONG = (
     "explain symmetric",
     "explain points.csv",
     "--out end",
+    "phuong2021:fig1",
+    "log10_loss:-1000",
+    "n=40,d=5",
+    "n=500,d=20",
 )
 """In commands that take seconds, and of whose kind there are others."""
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.data import load
 from tacit.flow.early import early
 from tacit.flow.follow import follow
@@ -20,7 +21,7 @@ def balanced(m: int, d: int, size: float, seed: int = 1) -> tuple[np.ndarray, np
     return W * size / np.linalg.norm(W, axis=1)[:, None], size * rng.choice([-1.0, 1.0], m)
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("share", rest_long([0.01, 0.1, 0.5], [0.1]))
 @pytest.mark.parametrize("kind", ["logistic", "exponential"])
 def test_the_end_is_the_last_moment_with_small_outputs(share: float, kind: str) -> None:
     rng = np.random.default_rng(4)
@@ -85,7 +86,7 @@ def test_times_of_alignment_do_not_depend_on_the_scale() -> None:
     np.testing.assert_allclose(times[1], times[2], rtol=0.02)
 
 
-@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("d", rest_long([2, 5], [2]))
 def test_orthogonally_separable_neurons_align_and_reach_the_two_sectors(d: int) -> None:
     """wang2022 Theorem 1, phuong2021 Lemmas 1 and 2; the smaller the start the closer to 1."""
     data = load(f"orthogonal:n=40,d={d}")

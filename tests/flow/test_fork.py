@@ -76,11 +76,11 @@ def test_with_a_fixed_output_layer_a_neuron_passes_through_zero_where_there_is_o
 def test_the_loss_never_rises_and_reaches_any_depth() -> None:
     """−100,000 in decimal logarithms takes a few more steps than −1,000."""
     rng = np.random.default_rng(8)
-    X = rng.normal(size=(12, 2))
+    X = rng.normal(size=(8, 2))
     y = np.sign(X[:, 0] * X[:, 1]).astype(int)
-    W = rng.normal(size=(20, 2))
+    W = rng.normal(size=(12, 2))
     W *= 1e-4 / np.linalg.norm(W, axis=1)[:, None]
-    a = 1e-4 * rng.choice([-1.0, 1.0], 20)
+    a = 1e-4 * rng.choice([-1.0, 1.0], 12)
     near, far = (
         follow(X, y, 0.2, W, a, log_L_end=-depth * math.log(10), seconds=60) for depth in (1e3, 1e5)
     )

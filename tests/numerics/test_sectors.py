@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from helpers import refused
+from helpers import refused, rest_long
 from tacit.data.loading import load
 from tacit.numerics import _sector_climb, _sector_faces
 from tacit.numerics import extremal_directions as sectors
@@ -63,7 +63,7 @@ def same(one: list[Direction], other: list[Direction]) -> bool:
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, -1.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_long(range(6), [0, 1, 2]))
 def test_all_of_the_plane_on_a_grid(seed: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 10))

@@ -30,7 +30,7 @@ LIMITS = {
     "one neuron and one point": ("linear:n=1,d=3", replace(BOTH, width=1), None),
     "no limit": ("xor", replace(BOTH, width=2), None),
 }
-QUICK = ["one dimension", "many dimensions", "no limit"]
+QUICK = ["one dimension", "no limit"]
 
 
 @pytest.mark.parametrize("kind", rest_long(LIMITS, QUICK))

@@ -26,7 +26,7 @@ RUNS = {
 }
 
 
-QUICK = ["one dimension", "patches", "three classes"]
+QUICK = ["patches", "three classes"]
 
 
 def drawn(kind, path):

@@ -33,7 +33,7 @@ LIMITS = {
 }
 
 
-QUICK = {"one dimension", "two dimensions", "three classes", "never separated"}
+QUICK = {"one dimension", "two dimensions", "never separated"}
 
 
 @pytest.mark.parametrize("kind", rest_long(LIMITS, QUICK))

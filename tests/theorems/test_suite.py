@@ -51,10 +51,17 @@ def example(id):
     return theorem(id).example()
 
 
-@cache
+FLOWS = {}
+
+
 def flow_of_example(id):
+    """Theorems that have the same example share its flow."""
     case = example(id)
-    return observe(limit(case.data, case.setting, start=case.start))
+    start = case.start and (case.start.W.tobytes(), case.start.a.tobytes())
+    same = (case.data.X.tobytes(), case.data.y.tobytes(), case.setting, start)
+    if same not in FLOWS:
+        FLOWS[same] = observe(limit(case.data, case.setting, start=case.start))
+    return FLOWS[same]
 
 
 def needs_a_run(check):

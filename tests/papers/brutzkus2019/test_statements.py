@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from tacit.data import load
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
 from tacit.data.xord_kinds import KINDS, LABELS
@@ -394,7 +395,7 @@ def test_decoyed_networks_are_counted_right():
 # Wide networks on XORD
 
 
-@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("seed", rest_long([21, 22], [21]))
 def test_wide_networks_learn_f_star_from_diverse_points(seed):
     case, run = wide_xord(seed)
     for number in ("lemma6.2", "thm6.3"):
@@ -406,7 +407,11 @@ def test_wide_networks_learn_f_star_from_diverse_points(seed):
 
 
 @pytest.mark.parametrize(
-    ("w", "u"), [((9, 30, 51, 30), (30, 30, 30, 30)), ((51, 30, 9, 30), (51, 9, 51, 9))]
+    ("w", "u"),
+    rest_long(
+        [((9, 30, 51, 30), (30, 30, 30, 30)), ((51, 30, 9, 30), (51, 9, 51, 9))],
+        [((9, 30, 51, 30), (30, 30, 30, 30))],
+    ),
 )
 def test_xord_from_the_worst_start_that_is_allowed(w, u, rng):
     """Few filters near p₁ or p₃, few u near p₂ or p₄, all about as long as they may be."""

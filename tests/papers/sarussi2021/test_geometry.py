@@ -59,7 +59,7 @@ def assert_is(finding: Check, data: Dataset, margins: dict[int, np.ndarray]) -> 
             )
 
 
-@pytest.mark.parametrize("d", rest_long([1, 2, 3, 5], [2, 5]))
+@pytest.mark.parametrize("d", rest_long([1, 2, 3, 5], [2]))
 def test_against_every_point_joined(rng: np.random.Generator, d: int) -> None:
     """Clouds around ±c: the closer to 0, the more directions fail on S₊ ∪ {x}."""
     seen = set()

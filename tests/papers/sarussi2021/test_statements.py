@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from helpers import rest_long
 from tacit.data import load
 from tacit.explanation.observation import observe
 from tacit.flow import initial_network, limit
@@ -260,7 +261,13 @@ def test_output_weights_must_be_halves(rng):
 # Theorem 6.1 and Corollary 6.2
 
 
-@pytest.mark.parametrize("data", ["gaussians:n=20,d=5,seed=11", "linear:n=16,d=3,margin=1,seed=12"])
+@pytest.mark.parametrize(
+    "data",
+    rest_long(
+        ["gaussians:n=20,d=5,seed=11", "linear:n=16,d=3,margin=1,seed=12"],
+        ["linear:n=16,d=3,margin=1,seed=12"],
+    ),
+)
 def test_neurons_that_agree_cluster(data):
     case = Case(load(data), setting(0.2, width=10, output_weight=0.4))
     run = flow(case, seed=13)
@@ -326,11 +333,14 @@ def test_the_late_phase_begins_at_ln_2(total, holds):
 
 @pytest.mark.parametrize(
     ("data", "alpha", "width", "v"),
-    [
-        ("symmetric:n=12,d=3,margin=2,seed=21", 0.2, 8, 0.5),
-        ("gaussians:n=20,d=2,seed=3", 0.1, 4, 2.0),  # β* > 0, and the NAR's β is larger
-        ("gaussians:n=14,d=4,distance=6,seed=22", 0.05, 10, 1.0),
-    ],
+    rest_long(
+        [
+            ("symmetric:n=12,d=3,margin=2,seed=21", 0.2, 8, 0.5),
+            ("gaussians:n=20,d=2,seed=3", 0.1, 4, 2.0),  # β* > 0, and the NAR's β is larger
+            ("gaussians:n=14,d=4,distance=6,seed=22", 0.05, 10, 1.0),
+        ],
+        [("gaussians:n=20,d=2,seed=3", 0.1, 4, 2.0)],
+    ),
 )
 def test_the_flow_ends_where_the_program_says(data, alpha, width, v):
     case = Case(load(data), setting(alpha, width=width, output_weight=v))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from statement_checks import flow_of, flow_setting, hypothesis, judged
 from tacit.certificates import optimum, two_layer_kkt
 from tacit.data import load
@@ -46,7 +47,7 @@ def test_the_three_directions_are_kkt_points_with_the_margins_it_names(alpha):
         assert kkt.margin == pytest.approx(wanted, rel=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_long(range(4), [0, 1]))
 def test_two_neurons_end_in_one_of_three_ways(seed):
     """Large starts, not balanced; |a_k| ≥ ‖w_k‖ keeps the signs."""
     rng = np.random.default_rng(seed)

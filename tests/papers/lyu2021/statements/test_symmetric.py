@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from helpers import rest_long
 from statement_checks import flow_of, hypothesis, judged, with_data
 from tacit import load
 from tacit.certificates import certify
@@ -41,7 +42,11 @@ def test_theorem_4_2_is_false_without_symmetry() -> None:
 
 
 @pytest.mark.parametrize(
-    "alpha, call, width, seed", [(0.2, "n=10,d=3,seed=4", 5, 0), (0.8, "n=6,d=4,seed=5", 2, 4)]
+    "alpha, call, width, seed",
+    rest_long(
+        [(0.2, "n=10,d=3,seed=4", 5, 0), (0.8, "n=6,d=4,seed=5", 2, 4)],
+        [(0.8, "n=6,d=4,seed=5", 2, 4)],
+    ),
 )
 def test_theorem_4_3_on_other_data(alpha: float, call: str, width: int, seed: int) -> None:
     case = symmetric_case(call, alpha, width, 1e-5, seed)
@@ -105,7 +110,7 @@ def test_assumption_4_5_just_missed() -> None:
 def ensemble() -> tuple[Case, Observation]:
     case = replace(symmetric_case("n=4,d=2,seed=3", width=2), start=None)
     runs = []
-    for seed in range(16):
+    for seed in range(8):
         start = initial_network(case.data, case.setting, seed)
         runs.append(flow_of(replace(case, start=start)))
     return case, Observation((), members=tuple(runs))
@@ -127,7 +132,7 @@ def test_runs_can_break_the_promise_of_corollary_4_4() -> None:
     """How small a start is "sufficiently small" is not said, so that nothing is refuted."""
     case, run = ensemble()
     bad = [one for one in run.members if not embedding_of(case, one.start).good]
-    verdict = judged("lyu2021:cor4.4", case, Observation((), members=tuple(bad * 5)))
+    verdict = judged("lyu2021:cor4.4", case, Observation((), members=tuple(bad * 10)))
     assert verdict.status == "differs" and verdict.residual > 0.3
     assert "does not say how small" in verdict.words
     assert judged("lyu2021:cor4.4", case, Observation((), members=())).status == "open"
