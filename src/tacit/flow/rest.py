@@ -9,7 +9,9 @@ the normals of the hyperplanes along which the group slides. Three things are ne
 - the pulls vanish there exactly and not only to rounding: the rank that it takes is computed in
   integer arithmetic, since points that are close have pulls that nearly cancel;
 - no neuron can meet a hyperplane before it comes to rest that would change its pull. The margins
-  approach at a rate of at least µ, which bounds the way that is left.
+  approach at a rate of at least µ, which bounds the way that is left. Hyperplanes that hold a
+  neuron now and then do no harm: they have to push it back from both sides, and the range of
+  margins has to be the same (its exact rank is) whether all of them hold their neurons or none.
 
 Along the flow the loss falls, and its minimum is unique in the margins, so they stay this near.
 None of it has a scale: margins are compared with the 1 that is natural to the loss, the ways of
@@ -20,10 +22,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, weights
+from tacit.flow.hyperplanes import Hyperplanes
 from tacit.flow.stage import hold, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import PATH, REST
@@ -103,31 +107,87 @@ def rest(state: State, now: Weights, seen: np.ndarray, kind: Kind) -> Rest | Non
     return None
 
 
+class Cells(NamedTuple):
+    """The margins of some samples as a linear function of one vector for every group of neurons."""
+
+    group: np.ndarray
+    """The group of each neuron."""
+    blocks: list[np.ndarray]
+    """q = Σ block_g v_g."""
+
+
+def _cells(planes: Hyperplanes, sides: np.ndarray, rows: np.ndarray) -> Cells:
+    """Groups of neurons with the same sides, each of which can move along its face."""
+    sides, group = np.unique(sides, axis=0, return_inverse=True)
+    slopes = planes.slopes(sides)[:, rows] * planes.y[rows]
+    blocks = [
+        slope[:, None] * planes.face(np.flatnonzero(side == 0)).along(planes.X[rows])
+        for side, slope in zip(sides, slopes, strict=True)
+    ]
+    return Cells(group.ravel(), blocks)
+
+
 def _distance(
     state: State, now: Weights, seen: np.ndarray, rows: np.ndarray, kind: Kind
 ) -> float | None:
     """How far the margins of these samples are from a stationary point; None if none is near."""
     planes = state.planes
     live = np.flatnonzero(_live(state, velocities(state, now.p * planes.y)))
-    sides, group = np.unique(state.side[live], axis=0, return_inverse=True)
-    if len(rows) * len(sides) * planes.X.shape[1] > REST.most_entries:
+    if len(rows) * len(np.unique(state.side[live], axis=0)) * planes.X.shape[1] > REST.most_entries:
         return None
-    slopes = planes.slopes(sides)[:, rows] * planes.y[rows]
-    blocks = [
-        slope[:, None] * planes.face(np.flatnonzero(side == 0)).along(planes.X[rows])
-        for side, slope in zip(sides, slopes, strict=True)
-    ]  # q = Σ block_g v_g
     start = state.outputs()[rows]
     near = REST.near if len(rows) == seen.sum() else REST.near_without
-    nearest = _minimum(np.hstack(blocks), start, kind, near) if blocks else (start, 0)
-    if nearest is None or nearest[1] != _exact_rank(state, rows, sides):
+    free = held = state.side[live]
+    for _ in range(REST.most_borders):
+        cells = _cells(planes, free, rows)
+        nearest = _minimum(np.hstack(cells.blocks), start, kind, near) if len(live) else (start, 0)
+        if nearest is None:
+            return None
+        q, rank = nearest
+        there = weights(q, kind)
+        p = np.where(seen, 0.0, now.p)
+        p[rows] = there.p
+        ways = _ways(state, live, cells, _cells(planes, held, rows), there, q - start)
+        borders = _borders(state, live, p * planes.y, ways)
+        if (borders[0] == free).all() and (borders[1] == held).all():
+            break
+        free, held = borders
+    else:
         return None
-    q = nearest[0]
-    there = weights(q, kind)
-    p = np.where(seen, 0.0, now.p)
-    p[rows] = there.p
-    lengths = _ways(state, live, group.ravel(), blocks, there, q - start)
-    return float(np.abs(q - start).max()) if _stays(state, p * planes.y, live, lengths) else None
+    if not _stays(state, p * planes.y, live, free, ways):
+        return None
+    for sides in (free,) if (free == held).all() else (free, held):
+        if rank != _exact_rank(state, rows, np.unique(sides, axis=0)):
+            return None
+    return float(np.abs(q - start).max())
+
+
+def _borders(
+    state: State, live: np.ndarray, c: np.ndarray, ways: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of these neurons if hyperplanes that may hold them never do, and if all do.
+
+    Such are those that a neuron can come to and that then push it back from both sides, and those
+    it slides along with a κ at its bound. Where the pulls in a cell vanish, neurons come to its
+    hyperplanes and leave them, and move no faster than they would in the cell.
+    """
+    planes = state.planes
+    plus, minus = planes.pulls(c)
+    side, low, high = state.side[live], np.minimum(plus, minus), np.maximum(plus, minus)
+    repels = state.a[live, None] * (plus - minus) > 0
+    t = np.abs(state.W[live] @ planes.e.T)
+    held = np.where((t <= ways[:, None]) & ~repels & (low < high), 0, side)
+    free = side.copy()
+    for j, k in enumerate(live.tolist()):
+        on = np.flatnonzero((side[j] == 0) & (low < high))
+        if len(on) == 0:
+            continue
+        kappa = -(planes.face(on).solve @ state.pull_of(k, plus, minus))
+        share = (kappa - low[on]) / (high - low)[on]
+        at_plus = (plus[on] == high[on]) == (share > 0.5)
+        loose = np.minimum(share, 1 - share) <= REST.loose
+        free[j, on[loose]] = np.where(at_plus, 1, -1)[loose]
+    return free, held
 
 
 def _minimum(
@@ -183,36 +243,42 @@ def _exact_rank(state: State, rows: np.ndarray, sides: np.ndarray) -> int | None
 def _ways(
     state: State,
     live: np.ndarray,
-    group: np.ndarray,
-    blocks: list[np.ndarray],
+    free: Cells,
+    held: Cells,
     there: Weights,
     left: np.ndarray,
 ) -> np.ndarray:
     """A bound of the way that each neuron has left, while the margins change by `left`.
 
     With z = D^½ (q − q*), D = −∂p, the margins obey z' = −D^½ K D^½ z, where K is at least
-    Σ_k a_k² block block'. So ‖z‖ falls at the rate µ, and ∫‖g_k‖ ds ≤ ‖D^½ block‖ ‖z‖/µ.
+    Σ_k a_k² block block' over the cells in which all is held that can be. So ‖z‖ falls at the rate
+    µ, and ∫‖g_k‖ ds ≤ ‖D^½ block‖ ‖z‖/µ in the cell in which nothing is.
     """
-    if not blocks:
+    if len(live) == 0:
         return np.zeros(0)
     root = np.sqrt(there.p * there.bend)
-    scaled = [root[:, None] * block for block in blocks]
-    heavy = np.sqrt(np.bincount(group, (state.copies * state.a**2)[live], len(blocks)))
+    heavy = np.sqrt(np.bincount(held.group, (state.copies * state.a**2)[live], len(held.blocks)))
+    scaled = [root[:, None] * block for block in held.blocks]
     basis = _range(np.hstack(scaled))
     S = basis.T @ np.hstack([size * part for size, part in zip(heavy, scaled, strict=True)])
     rate = float(np.linalg.svd(S, compute_uv=False).min(initial=math.inf)) ** 2
-    pulls = np.array([np.linalg.norm(part, 2) for part in scaled]) * np.linalg.norm(root * left)
+    pulls = np.array([np.linalg.norm(root[:, None] * block, 2) for block in free.blocks])
     size = np.hypot(np.linalg.norm(state.W[live], axis=1), state.a[live])
     moved = size if state.both else np.abs(state.a[live])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return REST.safety * np.nan_to_num(pulls[group] * moved / rate, posinf=math.inf)
+        ways = np.linalg.norm(root * left) * pulls[free.group] * moved / rate
+        return REST.safety * np.nan_to_num(ways, posinf=math.inf)
 
 
-def _stays(state: State, c: np.ndarray, live: np.ndarray, ways: np.ndarray) -> bool:
+def _stays(
+    state: State, c: np.ndarray, live: np.ndarray, free: np.ndarray, ways: np.ndarray
+) -> bool:
     """Whether nothing moves with these pulls, also after every neuron has gone its way."""
     planes = state.planes
     plus, minus = planes.pulls(c)
     none = REST.rounding * float(np.abs(c) @ np.abs(planes.r))
+    state = state.copy()
+    state.side[live] = free
     held = state.copy()
     hold(held, c)
     velocity = velocities(state, c)
@@ -221,11 +287,12 @@ def _stays(state: State, c: np.ndarray, live: np.ndarray, ways: np.ndarray) -> b
     if set(np.flatnonzero(_live(state, velocity))) - set(live):  # one that was to die out grows
         return False
     kinks = np.abs(plus - minus) > none
-    t, side = np.abs(state.W[live] @ planes.e.T), state.side[live]
-    if ((t <= ways[:, None]) & kinks & (side != 0)).any():
+    repels = state.a[live, None] * (plus - minus) > 0
+    t = np.abs(state.W[live] @ planes.e.T)
+    if ((t <= ways[:, None]) & kinks & repels & (free != 0)).any():
         return False
     low, high = np.minimum(plus, minus), np.maximum(plus, minus)
-    for k in live[(side == 0).any(axis=1)].tolist():
+    for k in live[(free == 0).any(axis=1)].tolist():
         on = np.flatnonzero((state.side[k] == 0) & kinks)
         if len(on) == 0:
             continue

@@ -121,6 +121,11 @@ class RestTolerances:
     """Singular values up to this share of the largest may be rounding; the exact rank tells."""
     rounding: float = 1e-12
     """Pulls up to this share of what they consist of are rounding."""
+    loose: float = 1e-6
+    """κ this near to its bound, relative to the width of its bounds, may be at it; the exact rank
+    tells."""
+    most_borders: int = 4
+    """Rounds in which hyperplanes are collected that neurons may come to."""
     safety: float = 4.0
     """Margin for the rates of approach, which change a little on the way."""
     fitted: float = 1e-3
