@@ -14,7 +14,7 @@ from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path, PathEnd
-from tacit.flow.rest import Rest, is_slow, is_still, rest
+from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
 from tacit.flow.stage import Fork, Undecided, velocities
 from tacit.flow.state import OutOfTime, State, check_time, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
@@ -77,7 +77,7 @@ class Flow:
             self.fork = str(fork)
         except OutOfTime:
             self.unsettled = True
-        self.s, self.log_t = 0.0, -math.inf
+        self.s, self.log_t, self.log_t_event = 0.0, -math.inf, -math.inf
         self.conserved = _conserved(state)
         self.balanced = state.both and bool(
             (np.abs(self.conserved) <= PATH.balanced * _sizes(state) ** 2).all()
@@ -326,6 +326,8 @@ class Flow:
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
+        if new.events:
+            self.log_t_event = self.log_t
         self._keep_balance(new)
         self._add_errors(new, errors)
         for g, plane, what, *_ in new.events:
@@ -413,17 +415,18 @@ class Flow:
         self.look_again = self.steps + 1 + int(REST.every * self.steps - self.steps)
         seen = seen_by(self.state)
         self.rest = rest(self.state, self.now, seen, self.kind)
-        if self.rest is not None and self.rest.fitted:
-            kept = count(int(seen.sum()) - self.rest.fitted, "sample")
-            raise Undecided(
-                f"with the activation patterns of this moment {kept} cannot be fitted, while the "
-                "other samples are, with ever larger weights"
-            )
         if self.rest is not None:
             self._refuse_unstable(self.rest.dying + self.decayed)
-        elif is_still(self.state, self.now):
+            return True
+        if is_still(self.state, self.now):
             raise Undecided("the pulls on all neurons are within rounding of 0, but not 0")
-        return self.rest is not None
+        if self.log_t > self.log_t_event + math.log(REST.quiet):
+            if kept := unfitted(self.state, self.now, seen, self.kind):
+                raise Undecided(
+                    f"with the activation patterns of this moment {count(kept, 'sample')} cannot "
+                    "be fitted, while the other samples are, with ever larger weights"
+                )
+        return False
 
     def _fastest(self) -> float:
         return max(float(_speeds(self.state, self.now).max()), 1e-300)

@@ -32,6 +32,7 @@ from tacit.flow.stage import hold, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import PATH, REST
 from tacit.numerics.exact_signs import integer_rows, rank_modulo_primes
+from tacit.numerics.least_squares import linear_program
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,6 @@ class Rest:
 
     distance: float
     """The largest difference of a margin there from the one now."""
-    fitted: int
-    """Samples that were left out, since their loss goes to 0 as the weights grow without end."""
     dying: int
     """Neurons that were left out, since they shrink to 0."""
 
@@ -91,20 +90,48 @@ def _live(state: State, velocity: np.ndarray) -> np.ndarray:
 
 
 def rest(state: State, now: Weights, seen: np.ndarray, kind: Kind) -> Rest | None:
-    """The stationary point that the flow comes to; None where it cannot be shown that there is one.
+    """The stationary point that the flow comes to, if it can be shown that there is one."""
+    distance = _distance(state, now, seen, kind)
+    if distance is None:
+        return None
+    active = (state.planes.slopes(state.side) > 0).any(axis=1) & state.W.any(axis=1)
+    dying = active & ~_live(state, velocities(state, now.p * state.planes.y))
+    return Rest(distance, int(dying.sum()))
 
-    Samples whose loss is already negligible may keep all others from having a minimum: they are
-    fitted with ever larger weights. Then the point is that of the others, and `fitted` is positive.
+
+def unfitted(state: State, now: Weights, seen: np.ndarray, kind: Kind) -> int:
+    """How many samples networks with these sides cannot fit, while the loss of others goes to 0.
+
+    The others are those whose margins can grow at no cost to any (a linear program). It is 0 unless
+    their loss is negligible and the margins of the rest are near a minimum of theirs.
     """
-    share = now.p * np.abs(state.planes.r)
-    core = seen & (share > REST.fitted * float(share[seen].max(initial=0.0)))
-    for rows in (seen,) if (core == seen).all() else (seen, core):
-        distance = _distance(state, now, seen, np.flatnonzero(rows), kind)
-        if distance is not None:
-            active = (state.planes.slopes(state.side) > 0).any(axis=1) & state.W.any(axis=1)
-            dying = active & ~_live(state, velocities(state, now.p * state.planes.y))
-            return Rest(distance, int((seen & ~rows).sum()), int(dying.sum()))
-    return None
+    planes, rows = state.planes, np.flatnonzero(seen)
+    live = np.flatnonzero(_live(state, velocities(state, now.p * planes.y)))
+    sides = np.unique(state.side[live], axis=0)
+    share = now.p[rows] * np.abs(planes.r[rows])
+    light = share <= REST.fitted * float(share.max(initial=0.0))
+    if len(live) == 0 or not light.any() or len(rows) ** 2 > REST.most_program:
+        return 0
+    if len(rows) * len(sides) * planes.X.shape[1] > REST.most_entries:
+        return 0
+    A = np.hstack(_cells(planes, state.side[live], rows).blocks)
+    kept = ~_growing(_range(A))
+    if kept.all() or not (kept | light).all():
+        return 0
+    nearest = _minimum(A[kept], state.outputs()[rows[kept]], kind, REST.near_without)
+    if nearest is None or nearest[1] != _exact_rank(state, rows[kept], sides):
+        return 0
+    return int(kept.sum())
+
+
+def _growing(A: np.ndarray) -> np.ndarray:
+    """The rows that are positive for some v with Av ≥ 0, of which there is one for all of them."""
+    n, rank = A.shape
+    costs = np.append(np.zeros(rank), -np.ones(n))
+    none = np.zeros((0, rank + n)), np.zeros(0)
+    bounds = [(None, None)] * rank + [(0.0, 1.0)] * n
+    best = linear_program(costs, (np.hstack([-A, np.eye(n)]), np.zeros(n)), none, bounds)
+    return np.zeros(n, dtype=bool) if best is None else best[rank:] > 0.5
 
 
 class Cells(NamedTuple):
@@ -127,20 +154,19 @@ def _cells(planes: Hyperplanes, sides: np.ndarray, rows: np.ndarray) -> Cells:
     return Cells(group.ravel(), blocks)
 
 
-def _distance(
-    state: State, now: Weights, seen: np.ndarray, rows: np.ndarray, kind: Kind
-) -> float | None:
+def _distance(state: State, now: Weights, seen: np.ndarray, kind: Kind) -> float | None:
     """How far the margins of these samples are from a stationary point; None if none is near."""
-    planes = state.planes
+    planes, rows = state.planes, np.flatnonzero(seen)
     live = np.flatnonzero(_live(state, velocities(state, now.p * planes.y)))
     if len(rows) * len(np.unique(state.side[live], axis=0)) * planes.X.shape[1] > REST.most_entries:
         return None
     start = state.outputs()[rows]
-    near = REST.near if len(rows) == seen.sum() else REST.near_without
     free = held = state.side[live]
     for _ in range(REST.most_borders):
         cells = _cells(planes, free, rows)
-        nearest = _minimum(np.hstack(cells.blocks), start, kind, near) if len(live) else (start, 0)
+        nearest = (
+            _minimum(np.hstack(cells.blocks), start, kind, REST.near) if len(live) else (start, 0)
+        )
         if nearest is None:
             return None
         q, rank = nearest

@@ -40,7 +40,7 @@ def advance(state: State, c: np.ndarray, time: float) -> None:
     """Move the state by `time` with c_i = p_i y_i held fixed; its events are appended."""
     check_time(state)
     plus, minus = state.planes.pulls(c)
-    none = STAGE.tie * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
+    none = STAGE.still * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
     left = np.full(len(state.a), float(time))
     velocity = state.pull(plus, minus)
     _hold(state, velocity, plus, minus)

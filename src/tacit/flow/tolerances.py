@@ -19,6 +19,9 @@ class StageTolerances:
     tie: float = 1e-10
     """Velocities up to this share of the pulls they are the sum of are 0: those of a face come
     from a least-squares solver, which is less exact than a sum."""
+    still: float = 1e-14
+    """Velocities up to this share are rounding: the neuron stays. Implicit steps lead to pulls far
+    below `tie` when the flow comes to rest."""
     same_root: float = 1e-9
     """|e^τ − 1| up to which a root of the hyperbolic equation is the hyperplane just left."""
     most_turn: float = 100.0
@@ -129,10 +132,14 @@ class RestTolerances:
     safety: float = 4.0
     """Margin for the rates of approach, which change a little on the way."""
     fitted: float = 1e-3
-    """Samples with a smaller share of the heaviest pull may be left out: the loss of such samples
-    goes to 0 like 1/t where the others keep theirs …"""
+    """Samples with a smaller share of the heaviest pull are fitted, if their margins can grow …"""
     near_without: float = 1e-2
-    """… and the largest change of a margin then, which their pulls still cause."""
+    """… and the largest change of a margin of the others then, which their pulls still cause."""
+    quiet: float = 10.0
+    """Samples that the patterns of this moment cannot fit end a path after the time has grown by
+    this factor without an event."""
+    most_program: int = 10**5
+    """The square of the number of samples in the linear program for it: some tenths of a second."""
     most_entries: int = 10**7
     """Entries of the matrix whose singular values are taken …"""
     most_work: int = 3 * 10**8

@@ -29,7 +29,7 @@ def linear_program(
     costs: np.ndarray,
     at_most: tuple[np.ndarray, np.ndarray],
     equal: tuple[np.ndarray, np.ndarray],
-    bounds: Sequence[tuple[float, float | None]],
+    bounds: Sequence[tuple[float | None, float | None]],
 ) -> np.ndarray | None:
     """A minimiser of costs·x with Ax ≤ b, Cx = d and bounds; None where none came back."""
     answer = optimize.linprog(costs, *at_most, *equal, bounds)
