@@ -118,3 +118,30 @@ def test_symmetric_points_on_a_line_have_an_end(seed: int) -> None:
     data = Dataset(np.vstack([half, -half]), [1, -1, -1, -1, 1, 1])
     end = limit(data, Setting(width=4, activation="leaky:0.7"), seed=seed)
     assert end.outcome == "converged"
+
+
+def random_labels(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Ten points of the plane with random labels, and four neurons."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(10, 2)), rng.choice([-1, 1], 10)
+    W = rng.normal(size=(4, 2))
+    return X, y, 0.1 * W / np.linalg.norm(W, axis=1)[:, None], 0.1 * rng.choice([-1.0, 1.0], 4)
+
+
+def test_rest_on_both_hyperplanes_of_a_cell_without_pull() -> None:
+    """Neurons that slide along them need no more than the cell gives: their κ is at its bound."""
+    X, y, W, a = random_labels(5)
+    path = begin(X, y, 0.0, W, a).run(-20.0, most_tries=400)
+    assert path.end == "rest", path.reason
+    assert np.exp(path.last.log_L) == pytest.approx(least_loss(path.last.state), rel=1e-6)
+
+
+def test_samples_that_cannot_be_fitted_end_a_path() -> None:
+    """What the reason says is so: the others can be fitted at no cost to these, which cannot."""
+    X, y, W, a = random_labels(14)
+    path = begin(X, y, 0.0, W, a).run(-20.0, most_tries=400)
+    assert path.end == "undecided" and "ever larger weights" in path.reason
+    state = path.last.state
+    kept = int(path.reason.split("moment ")[1].split()[0])
+    assert 0 < kept < 10 and np.sort(state.outputs())[kept:].min() > 5
+    assert np.exp(path.last.log_L) == pytest.approx(least_loss(state), rel=1e-2)
