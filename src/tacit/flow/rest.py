@@ -121,7 +121,7 @@ def unfitted(state: State, now: Weights, seen: np.ndarray, kind: Kind) -> int:
     nearest = _minimum(A[kept], state.outputs()[rows[kept]], kind, REST.near_without)
     if nearest is None or nearest[1] != _exact_rank(state, rows[kept], sides):
         return 0
-    return int(kept.sum())
+    return int(kept.sum()) + int((~seen).sum())
 
 
 def _growing(A: np.ndarray) -> np.ndarray:
