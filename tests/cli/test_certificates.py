@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.cli import main
+from tacit.numerics import tree_proof
+from tacit.numerics.tolerances import TreeProofLimits
 
 
 @pytest.fixture
@@ -194,8 +196,9 @@ def test_certify_a_run(tacit, tmp_path: Path) -> None:
     assert code == 2 and "its own data" in err
 
 
-def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path) -> None:
-    """Where no arrangement was enumerated, the file knows one bound only."""
+def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path, monkeypatch) -> None:
+    """Where trees would be too large, the file knows one bound only."""
+    monkeypatch.setattr(tree_proof, "TREE_PROOF", TreeProofLimits(most_numbers=0))
     rng = np.random.default_rng(0)
     data, proof = str(tmp_path / "data.npz"), str(tmp_path / "proof")
     np.savez(data, X=rng.normal(size=(30, 25)), y=rng.choice([-1, 1], 30))

@@ -1,32 +1,56 @@
 """The proof of an optimum as data, for `tacit verify` to check in exact arithmetic.
 
-Nothing is taken over from the solvers but a network and λ; a z is found for every cell on which
-λ alone exceeds the bound. The file is checked before it is handed out, and claims just what the
-check has proved.
+Nothing is taken over from the solvers but a network and λ; that λ proves what it should is shown on
+all cells, by sets of points, or by a tree of half-spaces. The file is checked before it is handed
+out, and claims just what the check has proved.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tacit.certificates.optima import ClassOptimum, Optimum
 from tacit.numerics.arrangements import cells
+from tacit.numerics.branch_and_bound import Branching
 from tacit.numerics.convex_program import OptimumStatus
 from tacit.numerics.float64 import LARGEST
+from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.pricing import function, price
+from tacit.numerics.tree_proof import tree_proof
 from tacit.proofs import MOST_BYTES, Verification, verify, write_proof
 from tacit.values import BadInput
 
 SIGNS = np.array(["-", "0", "+"])
+ATTEMPTS: tuple[tuple[str, float], ...] = (
+    ("few cells", 0.0),
+    ("subsets", 1e-9),
+    ("trees", 5e-10),
+    ("trees", 1e-8),
+    ("trees", 1e-6),
+    ("cells", 0.0),
+    ("subsets", math.inf),
+)
+"""Methods, and the share by which a peak may be above what it should be: trees that floats close
+just so may need more room to be checked."""
+FEW_CELLS = 2000
+"""Cells of which there are no more are quicker to check than a tree is to make."""
+FEW_SETS = 50
+"""Branchings of the bound by subsets, which is sharp at once or not at all."""
+ENOUGH = 1e-9
+"""A file that proves the lower bound up to this share is not improved upon."""
+SECONDS = 20.0
+"""For the peaks of a network whose output layer is fixed."""
 
 
 def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
     """The bytes of the proof file, and what they prove.
 
-    Where the arrangement was too large to enumerate, the file may prove a smaller lower bound than
-    the optimum has, since it uses the bound by subsets only.
+    Cells, sets of points and trees of half-spaces are tried in turn, until the file proves the
+    lower bound that the optimum has. Where each of these would be too large to be verified, it
+    proves less.
 
     Parameters
     ----------
@@ -49,6 +73,30 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
     for part in optimum.per_class:
         if part.status != OptimumStatus.INFEASIBLE and part.network.width == 0:
             raise BadInput("no network that fits was found, so there is nothing to prove yet")
+    attempts: list[tuple[bytes, Verification]] = []
+    refused: BadInput | None = None
+    problems: list[dict[str, Any] | None] = [None for _ in optimum.per_class]
+    for method, slack in ATTEMPTS:
+        new = [_problem(optimum, part, method, slack) for part in optimum.per_class]
+        problems = [one or old for one, old in zip(new, problems, strict=True)]
+        ready = [problem for problem in problems if problem is not None]
+        if len(ready) < len(problems) or not any(new):
+            continue
+        try:
+            attempts.append(_verified(optimum, ready))
+        except BadInput as error:  # too large to be verified
+            refused = error
+            continue
+        proved = attempts[-1][1].objective_bounds
+        if proved is None or proved.lower >= (1 - ENOUGH) * optimum.objective_bounds.lower:
+            break
+    if not attempts:
+        raise refused or BadInput("no proof was found that can be verified")
+    return max(attempts, key=lambda one: (one[1].objective_bounds or (0.0, 0.0))[0])
+
+
+def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, Verification]:
+    """The file with these problems, and what it proves, which is what it claims."""
     content: dict[str, Any] = {
         "alpha": optimum.setting.alpha,
         "train": optimum.setting.train,
@@ -56,7 +104,7 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
         "units": optimum.units,
         "X": optimum.data.X.tolist(),
         "classes": list(optimum.data.classes) or None,
-        "problems": [_problem(optimum, part) for part in optimum.per_class],
+        "problems": problems,
         "lower": None,
         "upper": None,
     }
@@ -64,7 +112,7 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
         content |= {"lower": 0.0, "upper": LARGEST}
     verification = verify(write_proof(content))
     if not verification.verified:
-        raise AssertionError(f"the proof does not hold: {verification.reason}")
+        raise BadInput(f"the proof does not hold: {verification.reason}")
     if verification.objective_bounds is not None:
         lower, upper = verification.objective_bounds
         content |= {"lower": lower, "upper": upper}
@@ -74,33 +122,85 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
     return raw, verification
 
 
-def _problem(optimum: Optimum, part: ClassOptimum) -> dict[str, Any]:
+def _problem(
+    optimum: Optimum, part: ClassOptimum, method: str, slack: float
+) -> dict[str, Any] | None:
+    """One problem by this method; None where it is not for this one."""
     y = [int(label) for label in part.y]
     if part.exact is not None:
         dual = [str(part.exact.get(i, 0)) for i in range(len(y))]
         return {"y": y, "status": "infeasible", "dual": dual}
+    multipliers: list[dict[str, Any]] | None = []
+    if method in ("cells", "few cells"):
+        few = part.cells is not None and (method == "cells" or part.cells <= FEW_CELLS)
+        multipliers = _multipliers(optimum, part) if few else None
+    elif method == "trees":
+        multipliers = _trees(optimum, part, slack)
+    elif not _by_subsets(optimum, part, slack):
+        multipliers = None
+    if multipliers is None:
+        return None
     W, a = part.network.W.tolist(), part.network.a.tolist()
     return {
         "y": y,
         "status": "optimum",
         "neurons": [{"w": w, "a": weight} for w, weight in zip(W, a, strict=True)],
         "dual": part.dual.tolist(),
-        "method": "cells" if part.cells else "subsets",
-        "multipliers": _multipliers(optimum, part) if part.cells else [],
+        "method": method.removeprefix("few "),
+        "multipliers": multipliers,
     }
+
+
+def _trees(optimum: Optimum, part: ClassOptimum, slack: float) -> list[dict[str, Any]] | None:
+    """The tree of each sign. With both layers free λ is such that both peaks are 1."""
+    rows, alpha = np.flatnonzero(part.dual), optimum.setting.alpha
+    X, shift = _near_one(optimum.data.X[rows])
+    dual, more = _near_one(part.dual[rows])
+    trees = []
+    for s in (1, -1):
+        c = s * dual * part.y[rows]
+        peak = float(np.ldexp(1.0, -shift - more))
+        if optimum.setting.train == "first":
+            floor = _reached(X, c, alpha, part.network.W[np.sign(part.network.a) == s])
+            peak = Branching(X, c, alpha).maximum(floor, seconds=SECONDS).bound
+        peak *= 1 + slack
+        nodes = tree_proof(X, c, alpha, peak, rows)
+        if nodes is None:
+            return None
+        trees.append({"sign": s, "peak": float(np.ldexp(peak, shift + more)), "nodes": nodes})
+    return trees
+
+
+def _by_subsets(optimum: Optimum, part: ClassOptimum, slack: float) -> bool:
+    """Sets of points prove that both peaks are 1, or it does not matter (an infinite slack)."""
+    rows = np.flatnonzero(part.dual)
+    X, shift = _near_one(optimum.data.X[rows])
+    c, more = _near_one(part.dual[rows] * part.y[rows])
+    if math.isinf(slack) or optimum.setting.train == "first":
+        return True
+    bound = max(subsets_bound(X, s * c, optimum.setting.alpha, FEW_SETS) for s in (1, -1))
+    return bound <= float(np.ldexp(1 + slack, -shift - more))
+
+
+def _near_one(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """The values over 2^k, the largest near 1, and k: ties stay ties."""
+    shift = int(np.frexp(np.abs(values).max())[1])
+    return np.ldexp(values, -shift), shift
 
 
 def _multipliers(optimum: Optimum, part: ClassOptimum) -> list[dict[str, Any]]:
     """A z for every cell on which λ alone exceeds the bound."""
     rows, alpha = np.flatnonzero(part.dual), optimum.setting.alpha
-    X = optimum.data.X[rows]
-    X = np.ldexp(X, -int(np.frexp(np.abs(X).max())[1]))  # a power of two: ties stay ties
+    X, _ = _near_one(optimum.data.X[rows])
     all_cells = cells(X)
+    c = {s: s * part.dual[rows] * part.y[rows] for s in (1, -1)}
+    signs = np.sign(part.network.a)
+    floors = {s: _reached(X, c[s], alpha, part.network.W[signs == s]) for s in (1, -1)}
+    if optimum.setting.train == "both":  # only the larger of the two counts
+        floors = dict.fromkeys(floors, max(floors.values()))
     entries = []
     for s in (1, -1):
-        c = s * part.dual[rows] * part.y[rows]
-        floor = _reached(X, c, alpha, part.network.W[np.sign(part.network.a) == s])
-        priced = price(X, c, alpha, all_cells, floor)
+        priced = price(X, c[s], alpha, all_cells, floors[s])
         for cell, z in zip(priced.cells, priced.z, strict=True):
             used = np.flatnonzero(z)
             if len(used):
@@ -113,4 +213,4 @@ def _reached(X: np.ndarray, c: np.ndarray, alpha: float, W: np.ndarray) -> float
     """The largest value that the network's own neurons reach; cells below it need no z."""
     lengths = np.linalg.norm(W, axis=1)
     values = [function(X, c, alpha, w / r) for w, r in zip(W, lengths, strict=True) if r > 0]
-    return max([*values, 1e-9 * float(np.abs(c).sum())]) * (1 - 1e-12)
+    return max([*values, 1e-9 * float(np.abs(c) @ np.linalg.norm(X, axis=1))]) * (1 - 1e-12)

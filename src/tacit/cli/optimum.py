@@ -179,7 +179,7 @@ def _print_optimum(best: Optimum, proof: Path | None) -> None:
     if proved is not None and proved.lower < (1 - 1e-9) * best.objective_bounds.lower:
         screen.print(
             f"[yellow]note[/] the file proves less: the objective is at least {proved.lower:.10g} "
-            "(the arrangement is too large to be enumerated)"
+            "(a proof of all of it would be too large)"
         )
 
 

@@ -34,7 +34,11 @@ LEAST_GAIN = 0.2
 LEAST_LOST = 0.02
 """… and a range loses this share of its length."""
 CONE_SWEEPS = 3
-"""Sweeps for either end of a range, given the sides: most of what is to be gained."""
+"""Sweeps for either end of a range, given the sides: most of what is to be gained …"""
+LEAST_CONE = 1e-3
+"""… unless one gains less than this share."""
+LEAST_RECORDED = 0.05
+"""A proof writes down how a range is shrunk by the sides if it loses this share."""
 MOST_STEPS = 30
 """Steps of one climb, which begins where F is at least …"""
 CLIMB = 0.8
@@ -320,44 +324,54 @@ def ranges_in_cap(F: Sum, node: Node, q: np.ndarray, norm: float, rest: float) -
 
 
 @compiled
-def ranges_in_cone(F: Sum, node: Node) -> None:
-    """Shrink the ranges by the sides: |p_k·u| ≤ ‖±p_k + Σ µ_a side_a p_a‖ for every µ ≥ 0."""
-    known = np.empty(F.up, np.int64)
+def known_rows(node: Node) -> np.ndarray:
+    """The rows whose side is known."""
+    known = np.empty(len(node.side), np.int64)
     many = 0
-    for k in range(F.up):
+    for k in range(len(node.side)):
         if node.side[k] != 0:
             known[many] = k
             many += 1
-    mu, slope = np.empty(many), np.empty(many)
+    return known[:many]
+
+
+@compiled
+def cone_end(F: Sum, node: Node, known: np.ndarray, k: int, end: int, mu: np.ndarray) -> float:
+    """The sides give ±p_k·u ≤ ‖±p_k + Σ µ_i side_i p_i‖ for every µ ≥ 0; a small one of these."""
+    many = len(known)
+    slope = np.empty(many)
+    square, size = F.gram[k, k], F.norms[k]
+    for i in range(many):
+        mu[i] = 0.0
+        slope[i] = end * node.side[known[i]] * F.gram[k, known[i]]
+    for _ in range(CONE_SWEEPS):
+        before = square
+        for i in range(many):
+            a = known[i]
+            step = max(-slope[i] / F.gram[a, a], -mu[i]) if F.gram[a, a] > 0 else 0.0
+            if step == 0.0:
+                continue
+            mu[i] += step
+            size += abs(step) * F.norms[a]
+            square += 2 * step * slope[i] + step * step * F.gram[a, a]
+            step *= node.side[a]
+            for j in range(many):
+                slope[j] += step * node.side[known[j]] * F.gram[a, known[j]]
+        if before - square <= LEAST_CONE * before:
+            break
+    error = 8 * (F.rows.shape[1] + CONE_SWEEPS * many + 8) * EPS * size * size
+    return math.sqrt(max(square, 0.0) + error)
+
+
+@compiled
+def ranges_in_cone(F: Sum, node: Node) -> None:
+    """Shrink the ranges by the sides."""
+    known = known_rows(node)
+    mu = np.empty(len(known))
     for k in range(F.up):
-        if node.side[k] != 0:
-            continue
-        for end in (1, -1):
-            square, size = F.gram[k, k], F.norms[k]
-            for i in range(many):
-                mu[i] = 0.0
-                slope[i] = end * F.gram[k, known[i]] * node.side[known[i]]
-            for _ in range(CONE_SWEEPS):
-                before = square
-                for i in range(many):
-                    a = known[i]
-                    step = max(-slope[i] / F.gram[a, a], -mu[i]) if F.gram[a, a] > 0 else 0.0
-                    if step == 0.0:
-                        continue
-                    mu[i] += step
-                    size += abs(step) * F.norms[a]
-                    square += 2 * step * slope[i] + step * step * F.gram[a, a]
-                    for j in range(many):
-                        b = known[j]
-                        slope[j] += step * node.side[a] * node.side[b] * F.gram[a, b]
-                if before - square <= 1e-3 * before:
-                    break
-            error = 8 * (F.rows.shape[1] + CONE_SWEEPS * many + 8) * EPS * size * size
-            length = math.sqrt(max(square, 0.0) + error)
-            if end > 0:
-                node.high[k] = min(node.high[k], length)
-            else:
-                node.low[k] = max(node.low[k], -length)
+        if node.side[k] == 0:
+            node.high[k] = min(node.high[k], cone_end(F, node, known, k, 1, mu))
+            node.low[k] = max(node.low[k], -cone_end(F, node, known, k, -1, mu))
 
 
 @compiled
@@ -519,3 +533,130 @@ def search(
                     counts[3] += 1
                     threshold = max(value, threshold)
     return threshold, decided
+
+
+@compiled
+def rounded(value: float) -> float:
+    """To nine digits: short in a file, and what a bound loses by it is less by far."""
+    if not 0.0 < value < math.inf:
+        return 0.0
+    scale = 10.0 ** (8 - math.floor(math.log10(value)))
+    return math.floor(value * scale) / scale
+
+
+@compiled
+def write(out: np.ndarray, value: float) -> None:
+    """Append to `out`, whose first entry is the number of entries in use."""
+    if out[0] < len(out):
+        out[int(out[0])] = value
+    out[0] += 1
+
+
+@compiled
+def record_cone(F: Sum, node: Node, out: np.ndarray) -> None:
+    """Shrink the ranges by the sides, where that is worth a line, and write down how."""
+    start = int(out[0])
+    write(out, 0.0)
+    known = known_rows(node)
+    mu, x = np.empty(len(known)), np.zeros(F.up)
+    for k in range(F.up):
+        if node.side[k] != 0:
+            continue
+        for end in (1, -1):
+            length = cone_end(F, node, known, k, end, mu)
+            old = node.high[k] if end > 0 else -node.low[k]
+            if length > old * (1 - LEAST_RECORDED):
+                continue
+            length *= 1 + 1e-8  # for the rounding of µ, whose first order vanishes or is small
+            if end > 0:
+                node.high[k] = length
+            else:
+                node.low[k] = -length
+            if start < len(out):
+                out[start] += 1
+            write(out, k)
+            write(out, end)
+            for i in range(len(known)):
+                x[known[i]] = rounded(mu[i])
+            write_multipliers(out, x)
+
+
+@compiled
+def write_multipliers(out: np.ndarray, x: np.ndarray) -> None:
+    """The multipliers that are not 0: how many, then rows and values."""
+    many = 0
+    for k in range(len(x)):
+        many += x[k] != 0.0
+    write(out, many)
+    for k in range(len(x)):
+        if x[k] != 0.0:
+            write(out, k)
+            write(out, x[k])
+
+
+@compiled
+def record_node(
+    F: Sum, node: Node, room: Room, threshold: float, goal: float, out: np.ndarray
+) -> bool:
+    """Bound a node as `bound_node` does, writing down what a check needs; was it closed?"""
+    record_cone(F, node, out)
+    start = int(out[0])
+    write(out, 0.0)
+    bound = math.inf
+    for number in range(MOST_ROUNDS + 1):
+        share = FINAL_SHARE
+        for k in range(F.up):
+            room.way[k] = node.side[k]
+            if node.side[k] == 0:
+                node.x[k], share = 0.0, SHARE
+        constant, norm, error = evaluate(F, node, room)
+        relax(F, node.x, room, norm, (goal - constant - error) * (1 - EPS), share)
+        for k in range(len(node.x)):
+            node.x[k] = rounded(node.x[k])
+        constant, norm, error = evaluate(F, node, room)
+        new = (constant + norm) * (1 + 4 * EPS) + error
+        gained = bound - new
+        bound = min(bound, new)
+        closed = new <= goal
+        few = gained < LEAST_GAIN * (bound - goal) and share == SHARE
+        if not closed and (not norm > 0 or few or number == MOST_ROUNDS):
+            break
+        if start < len(out):
+            out[start] += 1
+        write_multipliers(out, node.x)
+        if closed:
+            write(out, -1.0)
+            return True
+        lost = ranges_in_cap(F, node, room.q, norm, threshold - constant - error)
+        if lost < LEAST_LOST and widest(node) >= 0:
+            break
+    return False
+
+
+@compiled
+def record(F: Sum, tree: Tree, threshold: float, goal: float, out: np.ndarray) -> int:
+    """The whole tree with F ≤ threshold, depth first; `tree` lends its slots for the branch.
+
+    Returns 0 when it is done, 1 when `out` is full, 2 when a node cannot be closed.
+    """
+    room = room_for(F)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = node_at(tree, depth)
+        if record_node(F, node, room, threshold, goal, out):
+            continue
+        if out[0] > len(out):
+            return 1
+        row = widest(node)
+        if row < 0 or depth + 2 > len(tree.bounds):
+            return 2
+        write(out, row)
+        for array in (tree.lows, tree.highs):
+            array[depth + 1] = array[depth]
+        tree.xs[depth + 1] = tree.xs[depth]
+        tree.sides[depth + 1] = tree.sides[depth]
+        tree.sides[depth, row] = -1
+        tree.sides[depth + 1, row] = 1
+        depth += 2
+    return 1 if out[0] > len(out) else 0

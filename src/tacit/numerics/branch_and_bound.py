@@ -72,7 +72,7 @@ class Branching:
     def __init__(self, X: np.ndarray, c: np.ndarray, alpha: float) -> None:
         from tacit.numerics._branching import Sum
 
-        order = np.argsort(c < 0, kind="stable")
+        self.order = order = np.argsort(c < 0, kind="stable")
         self.span = Span.of(X[order], c[order])
         whole = np.abs(c[order])[:, None] * self.span.rows
         rows = np.ascontiguousarray((1 - alpha) * whole)
@@ -143,24 +143,30 @@ class Branching:
 
     def _root(self, threshold: float) -> Tree:
         """One node that knows nothing but how long the rows are."""
-        from tacit.numerics._branching import Tree, begin
+        from tacit.numerics._branching import begin
 
-        F, slots = self.F, BRANCHING.first_slots
-        K, r = F.rows.shape
-        tree = Tree(
-            np.zeros((slots, F.up), dtype=np.int8),
-            np.zeros((slots, F.up)),
-            np.zeros((slots, F.up)),
-            np.zeros((slots, K)),
-            np.zeros(slots),
-            np.zeros(slots, dtype=np.int64),
-            np.arange(slots),
-            np.array([0, slots, 0, 0]),
+        tree = self.slots(BRANCHING.first_slots)
+        begin(self.F, tree, threshold)
+        return tree
+
+    def slots(self, many: int) -> Tree:
+        """Room for so many nodes."""
+        from tacit.numerics._branching import Tree
+
+        K, r = self.F.rows.shape
+        up = self.F.up
+        return Tree(
+            np.zeros((many, up), dtype=np.int8),
+            np.zeros((many, up)),
+            np.zeros((many, up)),
+            np.zeros((many, K)),
+            np.zeros(many),
+            np.zeros(many, dtype=np.int64),
+            np.arange(many),
+            np.array([0, many, 0, 0]),
             np.zeros((BRANCHING.most_directions, r)),
             np.zeros(BRANCHING.most_directions),
         )
-        begin(F, tree, threshold)
-        return tree
 
 
 def grown(tree: Tree) -> Tree:

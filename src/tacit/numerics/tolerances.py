@@ -146,6 +146,18 @@ class BranchingLimits:
 
 
 @dataclass(frozen=True)
+class TreeProofLimits:
+    """The tree as data (`tree_proof`)."""
+
+    spare: float = 2e-10
+    """Nodes are closed this share below the peak."""
+    first_numbers: int = 2**18
+    """Numbers that there is room for at first …"""
+    most_numbers: int = 2**24
+    """… and at most: about 200 MB of text."""
+
+
+@dataclass(frozen=True)
 class PolishTolerances:
     """Newton's method on the optimality conditions (`polish`)."""
 
@@ -307,6 +319,7 @@ SEARCH = SearchTolerances()
 PRICING = PricingTolerances()
 DIRECTIONS = DirectionTolerances()
 BRANCHING = BranchingLimits()
+TREE_PROOF = TreeProofLimits()
 POLISH = PolishTolerances()
 FIXED_OUTPUT = FixedOutputTolerances()
 OUTER_BOUND = OuterBoundTolerances()

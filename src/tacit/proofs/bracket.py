@@ -21,6 +21,7 @@ from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, longest, root_above, root_below, squared_norms, whole
 from tacit.proofs.peaks import Peaks, cell_peaks, subset_peaks
 from tacit.proofs.reading import Problem, Proof
+from tacit.proofs.trees import tree_peaks
 
 _BLOCK = 1 << 20
 """Products x_i·w_k that are held at a time."""
@@ -44,7 +45,7 @@ def prove(proof: Proof, problem: Problem, budget: Budget) -> Bracket:
         check_infeasible(proof, problem, budget)
         return Bracket(None, None)
     upper = upper_bound(proof, problem, budget)
-    find = subset_peaks if problem.method == "subsets" else cell_peaks
+    find = {"subsets": subset_peaks, "cells": cell_peaks, "trees": tree_peaks}[problem.method]
     peaks = find(proof.X, proof.alpha, problem, budget)
     return Bracket(lower_bound(proof, problem, peaks), upper, peaks.cells)
 
