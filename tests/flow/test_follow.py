@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
+from tacit import Setting, limit
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
@@ -144,3 +145,10 @@ def test_leaky_neurons_leave_the_hyperplane_of_a_point_that_nobody_fits_yet():
     path = follow(X, y, 0.01, W, np.linalg.norm(W, axis=1), log_L_end=-50.0)
     assert path.end == PathEnd.REACHED and path.last.state.outputs().min() > 0
     assert "slide" in {event.what for event in path.events}
+
+
+def test_what_is_read_off_a_path_has_no_deadline() -> None:
+    """The theorems follow it again, also when the time that the path had is over."""
+    data = load("orthogonal:n=6,d=2")
+    end = limit(data, Setting(width=4), seconds=20.0, log10_loss=-5.0)
+    assert all(moment.state.deadline == math.inf for moment in end.path.moments)

@@ -12,7 +12,7 @@ import pytest
 import tacit
 from helpers import refused
 from tacit import Limit, Limits, Network, Setting, load
-from tacit.flow import Outcome, PathEnd, initial_network, limit
+from tacit.flow import Outcome, PathEnd, ending, initial_network, limit
 
 SMALL = Setting(width=8)
 
@@ -115,3 +115,14 @@ def test_a_start_brings_its_width_and_without_a_setting_its_slope() -> None:
         end = limit([[1.0, 0.0], [-1.0, 0.5]], [1, -1], setting, start=start, log10_loss=-20.0)
         assert (end.setting.width, end.setting.alpha) == (3, 0.3)
         assert end.path.moments[0].state.W.shape == (3, 2)
+
+
+def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
+    """Also where it was followed further than asked for, and in vain."""
+    monkeypatch.setattr(ending, "judge", lambda path, data, train: "Not shown.")
+    monkeypatch.setattr(ending, "CLASSIFIED_FROM", -20.0)
+    monkeypatch.setattr(ending, "MORE_TRIES", 20)
+    end = limit("xor", Setting(width=8), log10_loss=-20.0)
+    assert end.outcome == "undecided" and end.log10_loss < -21
+    assert f"log₁₀ L = {end.log10_loss:.4g}. Not shown." in end.reason
+    assert "A smaller `log10_loss`" in end.reason

@@ -96,18 +96,24 @@ def as_options(text: str) -> str:
     '--width 0 must be at least 1; or give --labels a,b'
     >>> as_options("choose another name or give `force=True`")
     'choose another name or give --force'
+    >>> as_options("More `seconds` or a smaller `log10_loss` may decide it.")
+    'More --seconds or a smaller --log10-loss may decide it.'
     """
 
     def option(match: re.Match[str]) -> str:
+        if match[2] is None and match[1] not in HINTS:
+            return match[0]
         name = OPTIONS.get(match[1], match[1]).replace("_", "-")
-        value = "" if match[2] == "True" else match[2].strip(QUOTES)
+        value = "" if match[2] in (None, "True") else match[2].strip(QUOTES)
         return f"--{name} {value}".rstrip()
 
-    return re.sub(r"`([a-z][a-z0-9_]*)=([^`]*)`", option, text)
+    return re.sub(r"`([a-z][a-z0-9_]*)(?:=([^`]*))?`", option, text)
 
 
 OPTIONS = {"properties": "property"}
 """Parameters whose option has another name."""
+HINTS = {"init", "log10_loss", "seconds", "seed", "signs", "width"}
+"""Options that messages name without a value."""
 QUOTES = "'\"[]()"
 
 

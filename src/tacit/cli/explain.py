@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tacit.cli._app import (
     DataOptions,
     NetworkOptions,
+    as_options,
     command,
     print_json,
     process_start,
@@ -155,7 +156,7 @@ def _print_explanation(explanation: Explanation, where: Path, seconds: float) ->
     screen = console()
     screen.print(title(explanation.data))
     for sentence in sentences(explanation):
-        screen.print(escape(printable(sentence)))
+        screen.print(escape(as_options(printable(sentence))))
     verdicts = explanation.worst.verdicts
     few = len(verdicts) <= MOST_TOLD
     told = [(str(one.status), one) for one in (verdicts if few else telling(verdicts, MOST_TOLD))]
@@ -166,6 +167,6 @@ def _print_explanation(explanation: Explanation, where: Path, seconds: float) ->
         width = max(len(other.theorem.id) for _, other in told)
         head = f"  [{style}]{status}[/]{pad}  [bold]{escape(f'{one.theorem.id:<{width}}')}[/]  "
         words = one.words.removeprefix("It does not apply: ")
-        print_hanging(screen, head, escape(printable(words)))
+        print_hanging(screen, head, escape(as_options(printable(words))))
     screen.print(f"{seconds:.1f} s")
     screen.print(f"report: {escape(str(where / 'report.html'))}")

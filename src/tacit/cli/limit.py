@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, NetworkOptions, command, print_json, time_left, warn
+from tacit.cli._app import (
+    DataOptions,
+    NetworkOptions,
+    as_options,
+    command,
+    print_json,
+    time_left,
+    warn,
+)
 from tacit.messages import count, printable
 from tacit.values import BadInput
 
@@ -162,7 +170,7 @@ def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None)
         if not data.binary:
             screen.print(f"\n[bold]{escape(printable(data.classes[k]))} against the rest[/]")
         colour = "green" if one.outcome == "converged" else "yellow"
-        reason = f": {escape(printable(one.reason))}" if one.reason else ""
+        reason = f": {escape(as_options(printable(one.reason)))}" if one.reason else ""
         screen.print(f"[bold {colour}]{one.outcome}[/]{reason}")
         _print_path(screen, one)
         _print_end(screen, one)

@@ -157,8 +157,8 @@ def binary_limit(
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
-        ending = _end(path, data, train)
-        if path.end is PathEnd.REACHED or ending[0] is Outcome.CONVERGED:
+        ending = _end(path, data, train, in_vain=flow.tries >= allowed)
+        if path.end is PathEnd.REACHED or ending[0] in (Outcome.CONVERGED, Outcome.UNDECIDED):
             outcome, reason, evidence = ending
     certificate = None
     if evidence is not None:
@@ -236,8 +236,13 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
             )
 
 
-def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Evidence | None]:
-    """What the end of the path is, a sentence of evidence, and the limit where there is one."""
+def _end(
+    path: Path, data: Dataset, train: Layers, in_vain: bool = False
+) -> tuple[Outcome, str, Evidence | None]:
+    """What the end of the path is, a sentence of evidence, and the limit where there is one.
+
+    `in_vain`: all steps that were allowed beyond the loss that was asked for have been tried.
+    """
     state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
     if path.end is PathEnd.BRANCHED:
         hint = "Another seed, or a Leaky ReLU, may have one way only."
@@ -248,7 +253,8 @@ def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Eviden
         if isinstance(verdict, Evidence):
             return Outcome.CONVERGED, verdict.sentence, verdict
         said = f"{path.reason[:1].upper()}{path.reason[1:]}; the path was followed to {at}."
-        return Outcome.UNDECIDED, f"{said} {_advice(path)}", None
+        words = [said, *([verdict] if verdict else []), _advice(path, in_vain)]
+        return Outcome.UNDECIDED, " ".join(words), None
     if path.end is PathEnd.DEAD:
         when = "from the start" if len(path.moments) < 3 else "in the end"
         return (
@@ -267,11 +273,11 @@ def _end(path: Path, data: Dataset, train: Layers) -> tuple[Outcome, str, Eviden
     return Outcome.CONVERGED, verdict.sentence, verdict
 
 
-def _advice(path: Path) -> str:
+def _advice(path: Path, in_vain: bool = False) -> str:
     """What to try next where the end is not known."""
     if path.out_of_time:
         return "More `seconds`, a smaller `width` or fewer points may decide it."
-    if path.end is PathEnd.REACHED:
+    if path.end is PathEnd.REACHED or in_vain:
         return "A smaller `log10_loss` and more `seconds` may decide it."
     return "Another `seed` or another scale of `init` may decide it."
 

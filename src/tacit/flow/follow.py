@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -82,7 +83,7 @@ class Flow:
         self.balanced = state.both and bool(
             (np.abs(self.conserved) <= PATH.balanced * _sizes(state) ** 2).all()
         )
-        first = state.copy()
+        first = replace(state.copy(), deadline=math.inf)  # what is read off a path may take longer
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), first, np.zeros(len(first.a)))]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
