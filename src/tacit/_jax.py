@@ -7,10 +7,11 @@ float64 every result would silently be rounded to 7 digits.
 from __future__ import annotations
 
 import os
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 
 @cache
@@ -53,4 +54,22 @@ if TYPE_CHECKING:
 else:
     jax, jnp = _Lazy("jax"), _Lazy("jax.numpy")
 
-__all__ = ["jax", "jnp"]
+Function: TypeAlias = Callable[..., Any]
+
+
+def jit(**options: Any) -> Callable[[Function], Function]:
+    """Decorate with `jax.jit`, which is imported when the function is first called."""
+
+    def decorate(function: Function) -> Function:
+        compiled = cache(lambda: jax.jit(function, **options))
+
+        @wraps(function)
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            return compiled()(*arguments, **keywords)
+
+        return call
+
+    return decorate
+
+
+__all__ = ["jax", "jit", "jnp"]

@@ -277,6 +277,16 @@ def test_help_and_list_do_not_wait_for_heavy_libraries():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
+def test_limits_do_not_wait_for_jax():
+    code = (
+        "import sys; from tacit.cli import main; main(['limit', 'xor', '--width', '2']); "
+        "import tacit.explanation.report, tacit.explanation.explanation_folder; "
+        "sys.exit(', '.join({'jax', 'optax'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_list(tacit):
     for what in ("data", "properties", "measures", "initialisations"):
         items = as_json(tacit("list", what, "--json")[1])["items"]

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tacit._jax import jax
-from tacit.models import Model
+from tacit._jax import jax, jit
+from tacit.models import Model, Params
 from tacit.models.losses import Loss
 from tacit.values import Dataset
 
@@ -92,8 +92,15 @@ def _largest(rows: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, largest, 1.0)
 
 
-_outputs = jax.jit(lambda model, params, X: model(params, X), static_argnums=0)
-_log_total = jax.jit(lambda loss, q, y: loss.log_total(q, y), static_argnums=0)
+@jit(static_argnums=0)
+def _outputs(model: Model, params: Params, X: jax.Array) -> jax.Array:
+    return model(params, X)
+
+
+@jit(static_argnums=0)
+def _log_total(loss: Loss, q: jax.Array, y: jax.Array) -> jax.Array:
+    return loss.log_total(q, y)
+
 
 Value = float | np.ndarray
 MEASURES: dict[str, Callable[[Snapshot], Value]] = {}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit._jax import jax
-from tacit.models import Model
+from tacit._jax import jax, jit
+from tacit.models import Model, Params
 from tacit.models.initialisations import initial_weights
 from tacit.training import backends
 from tacit.training import stopping as stops
@@ -123,4 +123,6 @@ def train_many(
     )
 
 
-_outputs = jax.jit(lambda model, params, X: model(params, X), static_argnums=0)
+@jit(static_argnums=0)
+def _outputs(model: Model, params: Params, X: jax.Array) -> jax.Array:
+    return model(params, X)

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
-
-import optax
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit._jax import jax, jnp
 from tacit.messages import near_miss
@@ -21,6 +19,9 @@ from tacit.models.losses import Loss, Softmax, softmax_cross_entropy
 from tacit.training import stopping as stops
 from tacit.training.stopping import Stop, stop_of
 from tacit.values import BadInput, Setting
+
+if TYPE_CHECKING:
+    import optax
 
 RULES = ("gd", "sgd", "adam")
 
@@ -159,7 +160,7 @@ def step(
     if descent.rule == "adam":
         trained = model.trained(params)
         change, optimizer = _adam(lr).update(model.trained(gradient), optimizer, trained)
-        params = {**params, **optax.apply_updates(trained, change)}
+        params = {**params, **jax.tree.map(jnp.add, trained, change)}
     else:
         params = jax.tree.map(lambda p, dp: p - lr * dp, params, gradient)
     # While the outputs are finite, the steps count: the count ends at the step that broke them.
@@ -239,4 +240,6 @@ def _angle(params: Params, others: Params) -> jax.Array:
 
 
 def _adam(lr: Any) -> optax.GradientTransformation:
+    import optax  # and with it JAX, which who only reads runs does not need
+
     return optax.adam(lr)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit._jax import jax, jnp
+from tacit._jax import jax, jit, jnp
 from tacit.models import ConvMaxPool, TwoLayer, phi
 from tacit.training import stopping as stops
 from tacit.training.backends.job import Job, Trained
@@ -118,7 +118,7 @@ def batch_size(width: int) -> int:
     return 104 if width <= 4 else max(16, min(32, 1600 // width // 8 * 8))
 
 
-@partial(jax.jit, static_argnames=("descent", "examples"))
+@jit(static_argnames=("descent", "examples"))
 def advance(
     descent: Descent,
     examples: tuple[Example, ...],

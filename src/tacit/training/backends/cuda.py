@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -30,7 +31,7 @@ MOST_SHARED = 200 << 10
 LARGEST = 1e100
 """Weights beyond this are on their way out of float64."""
 
-Step = Callable[..., tuple[jax.Array, jax.Array]]
+Step: TypeAlias = "Callable[..., tuple[jax.Array, jax.Array]]"
 
 
 def suits(job: Job) -> bool:

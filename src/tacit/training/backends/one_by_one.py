@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from tacit._jax import jax, jnp
+from tacit._jax import jax, jit, jnp
 from tacit.training import rules
 from tacit.training import stopping as stops
 from tacit.training.backends import blocks
@@ -64,7 +64,7 @@ def advance(
     return state
 
 
-@partial(jax.jit, static_argnames="descent")
+@jit(static_argnames="descent")
 def run_epochs(
     descent: Descent,
     state: TrainingState,

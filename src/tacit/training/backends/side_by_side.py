@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit._jax import jax, jnp
+from tacit._jax import jax, jit, jnp
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.training import stopping as stops
 from tacit.training.backends.job import Job, Trained
@@ -75,6 +75,6 @@ def advance_all(
         states = _run_epochs(descent, states, X, y, drawn, lr, min(until, (chapter + 1) * many))
 
 
-@partial(jax.jit, static_argnames="descent")
+@jit(static_argnames="descent")
 def _run_epochs(descent: Descent, states: TrainingState, *rest: Any) -> TrainingState:
     return jax.vmap(partial(run_epochs, descent), in_axes=(0, 0, 0, 0, None, None))(states, *rest)
