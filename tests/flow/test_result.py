@@ -122,7 +122,7 @@ def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
     monkeypatch.setattr(ending, "judge", lambda path, data, train: "Not shown.")
     monkeypatch.setattr(ending, "CLASSIFIED_FROM", -20.0)
     monkeypatch.setattr(ending, "MORE_TRIES", 20)
-    end = limit("xor", Setting(width=8), log10_loss=-20.0)
+    end = limit("xor", Setting(width=20), log10_loss=-20.0)
     assert end.outcome == "undecided" and end.log10_loss < -21
     assert f"log₁₀ L = {end.log10_loss:.4g}. Not shown." in end.reason
     assert "A smaller `log10_loss`" in end.reason
