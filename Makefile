@@ -21,6 +21,7 @@ MINUTES ?= 30
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@$(BIN)/tacit limit xor --width 4 --json > /dev/null  # compiles what is compiled when first used
 	@touch $@
 
 demo: .venv/installed

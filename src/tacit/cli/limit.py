@@ -134,13 +134,17 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from tacit.flow.ending import share_done
+    from tacit.flow.stage import prepare
 
+    console = Console(stderr=True)
+    with console.status("compiling the flow (the first time only)"):
+        prepare()
     bar = Progress(
         TextColumn("following the flow"),
         BarColumn(),
         TextColumn("log₁₀ loss {task.fields[at]} of {task.fields[goal]}"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
     )
     with bar:

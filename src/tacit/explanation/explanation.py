@@ -27,6 +27,7 @@ from tacit.explanation.smaller_starts import at_smaller_scales
 from tacit.flow import Limit, Limits, limit
 from tacit.flow.ending import check_flow, share_done
 from tacit.flow.limits import index_of_worst
+from tacit.flow.stage import prepare
 from tacit.geometry import Geometry, check
 from tacit.messages import count, printable
 from tacit.theorems import Case, Observation, Theorem, Verdict, VerdictStatus
@@ -230,6 +231,7 @@ def explain(
     Linearly separable: no; orthogonally separable: no, the worst pair fails by 1.
     Training converges: 20 neurons end in 4 directions. ...
     """
+    prepare()
     started = perf_counter()
     tell = progress or (lambda stage, share: None)
     setting = (setting or Setting()).replace(rule="flow", step="constant")

@@ -37,7 +37,7 @@ def settle_start(state: State, c: np.ndarray) -> None:
 def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     """Let neuron k, at w = 0, stay there or leave in the one direction there is."""
     plus, minus = state.planes.pulls(c)
-    state.W[k] = 0.0
+    state.W[k], state.known = 0.0, None
     pull = float(np.abs(c) @ np.abs(state.planes.r))
     stays = shortest(state.planes, plus, minus) <= STAGE.tie * pull
     ends = [end.W[0] for end in _around(state, k, c, np.arange(len(plus))) if end is not None]
@@ -52,7 +52,7 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     if stays or not far or float(alike.min()) < BRANCH.same:
         others = "it may stay there or go on" if stays else "it may go on in different directions"
         raise Branched(f"Neuron {k} {where}: {others}.")
-    state.W[k] = far[0] * _far(state, k)
+    state.W[k], state.known = far[0] * _far(state, k), None
     state.side[k] = np.where(state.planes.e @ far[0] > 0, 1, -1)
     near = np.flatnonzero(np.abs(state.planes.e @ far[0]) <= BRANCH.near)
     if len(near):  # it leaves along a hyperplane

@@ -16,6 +16,7 @@ from tacit.flow.exponential_tail import tail_of
 from tacit.flow.follow import begin
 from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.stage import prepare
 from tacit.flow.steps import seen_by
 from tacit.flow.tolerances import PATH, PathTolerances
 from tacit.messages import count
@@ -105,6 +106,7 @@ def limit(
     if data.binary:
         return binary_limit(data, setting, **options)
     limits: list[Limit] = []
+    prepare()
     deadline = perf_counter() + seconds
     for k in range(len(data.classes)):
         left = (deadline - perf_counter()) / (len(data.classes) - k)
@@ -132,6 +134,7 @@ def binary_limit(
     errors: PathTolerances = PATH,
 ) -> Limit:
     """What `limit` returns for binary data, with the same parameters; and the errors of a step."""
+    prepare()
     started = perf_counter()
     check_flow(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)

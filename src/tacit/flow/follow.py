@@ -16,7 +16,7 @@ from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
-from tacit.flow.stage import Fork, Undecided, velocities
+from tacit.flow.stage import Fork, Undecided, prepare, velocities
 from tacit.flow.state import OutOfTime, State, check_time, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
 from tacit.flow.tolerances import PATH, REST, PathTolerances
@@ -55,6 +55,7 @@ def begin(
 
     The deadline (of `perf_counter`) is for the beginning; `run` has its own.
     """
+    prepare()
     state = start(hyperplanes_of(X, y, alpha), W, a, both)
     state.deadline = deadline
     return Flow(state, kind, errors)
@@ -194,7 +195,9 @@ class Flow:
             elif step.overdue > self.errors.step:
                 aim *= max(0.1, 0.8 * math.sqrt(self.errors.step / step.overdue))
             elif late and min(late) < 0.999 * aim:
-                aim = max(min(late), 1e-3 * aim)  # so that it happens at the end of the step
+                # So that it happens at the end of the step. One that is released at the beginning
+                # may be so by the mean of p only: then it is released later.
+                aim = max(min(late), 1e-3 * aim) if min(late) else 0.25 * aim
             elif self._rises(step.now.log_L):
                 aim = h = aim / 4
             elif clock_error > self.errors.clock:
@@ -329,6 +332,7 @@ class Flow:
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
         if new.events:
             self.log_t_event = self.log_t
+        new.known = None  # computed anew: what a stage adds to it adds rounding too
         self._keep_balance(new)
         self._add_errors(new, errors)
         for g, plane, what, *_ in new.events:
@@ -368,7 +372,7 @@ class Flow:
         new = self.state
         gone = (_sizes(new) < PATH.dead) & (new.a != 0)
         if gone.any():
-            new.W[gone], new.a[gone] = 0.0, 0.0
+            new.W[gone], new.a[gone], new.known = 0.0, 0.0, None
             self.decayed += int(gone.sum())
             for g in np.flatnonzero(gone):
                 members = np.flatnonzero(self.shares.group == g).tolist()

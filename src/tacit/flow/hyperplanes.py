@@ -13,10 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow.motion import Faces, faces_for
 from tacit.numerics.exact_signs import distinct_lines, integer_rows
 
 MOST_FACES = 5000
 """Faces whose factorisation is kept; beyond that all are forgotten, to bound the memory."""
+MOST_ROOM = 2**25
+"""Numbers in all factorised faces together: 256 MB. With more neurons some share a place."""
 DEPENDENT = 1e-10
 """Singular values of normals up to this share of the largest are taken for 0."""
 
@@ -50,6 +53,7 @@ class Hyperplanes:
     r: np.ndarray
     """The position of sample i on its line, x_i = r_i e_line; 0 for a zero row."""
     _faces: dict[bytes, Face] = field(default_factory=dict, repr=False)
+    _room: list[Faces] = field(default_factory=list, repr=False)
 
     def face(self, on: np.ndarray) -> Face:
         """The face on which these hyperplanes (their numbers, increasing) meet; it is cached."""
@@ -63,6 +67,32 @@ class Hyperplanes:
             solve = (U[:, kept] / size[kept]) @ Vt[kept]
             self._faces[key] = Face(E, Vt[kept], solve)
         return self._faces[key]
+
+    def faces(self, neurons: int, most: int) -> Faces:
+        """Room for the factorised faces of these neurons, on at most so many hyperplanes each.
+
+        It is kept, with what is in it, until more is needed.
+        """
+        lines, d = self.e.shape
+        if not self._room or self._room[0].on.shape[1] < min(most + 2, lines):
+            self._make_room(neurons, 2 * most + 8)
+        elif len(self._room[0].size) < min(neurons, self._places(self._room[0].on.shape[1])):
+            self._make_room(neurons, self._room[0].on.shape[1])
+        return self._room[0]
+
+    def more_faces(self) -> None:
+        """Make room for faces of twice as many hyperplanes."""
+        self._make_room(len(self._room[0].size), 2 * self._room[0].on.shape[1])
+
+    def _make_room(self, neurons: int, most: int) -> None:
+        lines, d = self.e.shape
+        most = max(min(most, lines), 1)
+        self._room[:] = [faces_for(min(neurons, self._places(most)), most, d)]
+
+    def _places(self, most: int) -> int:
+        """The number of faces of this size for which there is memory."""
+        d = self.e.shape[1]
+        return max(MOST_ROOM // (min(most, d) * (d + most)), 1)
 
     def pulls(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """κ₊ and κ₋: Σ c_i φ'_i r_i on every line, for neurons on its positive or negative side."""

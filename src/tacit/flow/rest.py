@@ -28,7 +28,7 @@ import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import Hyperplanes
-from tacit.flow.stage import hold, velocities
+from tacit.flow.stage import hold, pull, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import PATH, REST
 from tacit.numerics.exact_signs import integer_rows, rank_modulo_primes
@@ -203,12 +203,12 @@ def _borders(
     repels = state.a[live, None] * (plus - minus) > 0
     t = np.abs(state.W[live] @ planes.e.T)
     held = np.where((t <= ways[:, None]) & ~repels & (low < high), 0, side)
-    free = side.copy()
+    free, pulls = side.copy(), pull(state, c)
     for j, k in enumerate(live.tolist()):
         on = np.flatnonzero((side[j] == 0) & (low < high))
         if len(on) == 0:
             continue
-        kappa = -(planes.face(on).solve @ state.pull_of(k, plus, minus))
+        kappa = -(planes.face(on).solve @ pulls[k])
         share = (kappa - low[on]) / (high - low)[on]
         at_plus = (plus[on] == high[on]) == (share > 0.5)
         loose = np.minimum(share, 1 - share) <= REST.loose
@@ -318,12 +318,13 @@ def _stays(
     if ((t <= ways[:, None]) & kinks & repels & (free != 0)).any():
         return False
     low, high = np.minimum(plus, minus), np.maximum(plus, minus)
+    pulls = pull(state, c)
     for k in live[(free == 0).any(axis=1)].tolist():
         on = np.flatnonzero((state.side[k] == 0) & kinks)
         if len(on) == 0:
             continue
         face = planes.face(on)
-        kappa = -(face.solve @ state.pull_of(k, plus, minus))
+        kappa = -(face.solve @ pulls[k])
         if (kappa < low[on] + none).any() or (kappa > high[on] - none).any():
             return False
     return True

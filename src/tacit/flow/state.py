@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow.hyperplanes import Hyperplanes
+from tacit.flow.motion import products_sum
 
 
 class OutOfTime(Exception):
@@ -45,6 +46,9 @@ class State:
     """How many equal neurons a row stands for."""
     events: list[Met] = field(default_factory=list)
     """What happened since this state was copied."""
+    known: tuple[np.ndarray, np.ndarray] | None = None
+    """The products of this W with the normals of the hyperplanes, and this W; what changes its
+    entries sets it to None."""
     deadline: float = math.inf
     """When to give up what is computed from this state, on the clock of `perf_counter`."""
 
@@ -53,30 +57,27 @@ class State:
 
     def copy(self) -> State:
         """A copy whose list of events is empty."""
-        return replace(self, W=self.W.copy(), a=self.a.copy(), side=self.side.copy(), events=[])
+        W = self.W.copy()
+        known = (self.known[0], W) if self.known and self.known[1] is self.W else None
+        return replace(self, W=W, a=self.a.copy(), side=self.side.copy(), events=[], known=known)
+
+    def products(self) -> np.ndarray:
+        """The products of W with the normals of the hyperplanes."""
+        if self.known is None or self.known[1] is not self.W:
+            self.known = self.W @ self.planes.e.T, self.W
+        return self.known[0]
 
     def outputs(self) -> np.ndarray:
         """The margins q_i = y_i f(x_i)."""
-        t = self.W @ self.planes.X.T
-        return self.planes.y * ((self.a * self.copies) @ (self.planes.slopes(self.side) * t))
+        planes = self.planes
+        ahead, behind = products_sum(self.products(), self.side, self.a * self.copies)
+        plus, minus = ahead + planes.alpha * behind, planes.alpha * ahead + behind
+        f = np.where(planes.r > 0, plus[planes.line], minus[planes.line]) * planes.r
+        return planes.y * f
 
     def pattern(self) -> np.ndarray:
         """The activation patterns (m × n): the signs of w_k·x_i, 0 while a neuron slides."""
         return (self.side[:, self.planes.line] * np.sign(self.planes.r)).astype(np.int8)
-
-    def pull(self, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
-        """Σ κ e of every neuron over the hyperplanes that it is not on.
-
-        That is its velocity over a_k before it is projected on those it slides along.
-        """
-        kappa = np.where(self.side > 0, plus, minus)
-        kappa[self.side == 0] = 0.0
-        return kappa @ self.planes.e
-
-    def pull_of(self, k: int, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
-        """The pull of one neuron."""
-        side = self.side[k]
-        return np.where(side > 0, plus, np.where(side < 0, minus, 0.0)) @ self.planes.e
 
 
 def check_time(state: State) -> None:

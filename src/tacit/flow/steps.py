@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, terms, weights
-from tacit.flow.stage import Undecided, advance, hold, velocities
+from tacit.flow.stage import Undecided, advance, face_bases, hold, pull, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import STEP
 
@@ -99,9 +99,9 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     y, lengths = state.planes.y, np.abs(state.planes.r)
     seen = seen_by(state)
 
-    def after(start: State, p: np.ndarray) -> State:
+    def after(start: State, p: np.ndarray, change: np.ndarray | None = None) -> State:
         new = start.copy()
-        advance(new, p * y, h)
+        advance(new, p * y, h, None if change is None else change * y / h)
         return new
 
     one = now.p
@@ -113,10 +113,10 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         half = weigh(middle, kind, seen)
         three = half.p
         four = weigh(after(early, three - one / 2), kind, seen).p
-        first = after(state, one / 4 + (two + three) / 6 - four / 12)
-        new = after(first, four / 4 + (two + three) / 6 - one / 12)
+        first = after(state, one / 4 + (two + three) / 6 - four / 12, (three - one) / 2)
+        new = after(first, four / 4 + (two + three) / 6 - one / 12, (four - three) / 2)
         end = weigh(new, kind, seen)
-        drift = _turns(state, end.p - one) / 8
+        drift = _turns(state, one - 2 * three + end.p) / 16  # p is taken to change linearly
         # The mean of p up to the middle is that of a parabola, not `two`, which led there.
         late = h * ((5 * one + 8 * three - end.p) / 24 - two / 2)
         half = half._replace(log_L=half.log_L - _work(middle, three, late))
@@ -134,13 +134,14 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
             late = float(one @ lengths) * (h - when) if plane in strange else 0.0
             bent = drift[k] * min(bend, STEP.most_bend) * t * (1 - t / h)
             kinks.append((k, when, bent + late))
-    trial = new.copy()
-    hold(trial, end.p * y)
+    released = new.copy()
+    hold(released, end.p * y)
+    released.events = new.events + released.events
     # What is released in the course of a stage is released in time; at its beginning it is late.
-    left = [met.bend for met in new.events + trial.events if met.what == "release" and not met.when]
+    left = [met.bend for met in released.events if met.what == "release" and not met.when]
     overdue = max(left, default=0.0) * h / 4  # of a velocity that grows from 0
-    new.events = first.events + new.events
-    return Step(new, end, errors, kinks, overdue, half.log_L)
+    released.events = first.events + released.events
+    return Step(released, end, errors, kinks, overdue, half.log_L)
 
 
 def _work(state: State, p: np.ndarray, impulse: np.ndarray) -> float:
@@ -154,7 +155,7 @@ def _work(state: State, p: np.ndarray, impulse: np.ndarray) -> float:
 
 def _turns(state: State, p: np.ndarray) -> np.ndarray:
     """‖Σ p_i y_i φ'_ki x_i‖ of every neuron: what a change p makes of its velocity over a_k."""
-    return np.linalg.norm(state.pull(*state.planes.pulls(p * state.planes.y)), axis=1)
+    return np.linalg.norm(pull(state, p * state.planes.y), axis=1)
 
 
 class Landed(NamedTuple):
@@ -230,95 +231,52 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
 
 
 def _newton(
-    response: tuple[np.ndarray, np.ndarray],
-    p: np.ndarray,
-    bend: np.ndarray,
-    ratio: np.ndarray,
-    residual: np.ndarray,
+    response: np.ndarray, p: np.ndarray, bend: np.ndarray, ratio: np.ndarray, residual: np.ndarray
 ) -> np.ndarray:
     """δu with δu + bend·δq + δℓ = the residual of every point, and Σ p ρ kept at 1."""
-    left, right = response[0], response[1] * p  # δq = left right δu
-    below = p * ratio + ((p * (ratio * bend - 1)) @ left) @ right
+    answer = response * p  # δq = answer δu
+    below = p * ratio + (p * (ratio * bend - 1)) @ answer
     both = np.column_stack([residual[:-1], np.ones(len(p))])
-    steep = bend[:, None] * left
-    if 2 * len(right) < len(p):  # (1 + UV)⁻¹ = 1 − U(1 + VU)⁻¹V
-        both -= steep @ np.linalg.solve(np.eye(len(right)) + right @ steep, right @ both)
-    else:
-        both = np.linalg.solve(np.eye(len(p)) + steep @ right, both)
-    free, level = both.T
+    free, level = np.linalg.solve(np.eye(len(p)) + bend[:, None] * answer, both).T
     return free - level * (below @ free - residual[-1]) / (below @ level)
 
 
-def _response(
-    state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
     """∂q₁/∂p for these samples, from the derivative of the closed form without events.
 
-    Events early in the step are taken to have happened before it. The result is two factors, whose
-    inner dimension is at most that of all groups with the same patterns together.
+    Events early in the step are taken to have happened before it. A neuron answers to a change δg
+    of its pull along its face by way·δg, and by what the change of its speed does to w∥ and a.
     """
     planes = state.planes
-    X, y = planes.X[rows], planes.y[rows]
     if any(met.when < h / 2 for met in new.events):
         state = replace(state, side=new.side)
+    X, y = planes.X[rows], planes.y[rows]
     live = np.flatnonzero(planes.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
     state, new = _part(state, live), _part(new, live)
-    first, group = _same_patterns(state, new)
-    pulled = planes.slopes(state.side[first])[:, rows] * y  # by point i: s_gi x_i, projected
-    felt = planes.slopes(new.side[first])[:, rows] * y
-    basis = np.linalg.qr(X.T)[0].T if len(X) < X.shape[1] else np.eye(X.shape[1])
-    T = basis @ X.T
-    left = felt[:, None] * T
-    right = pulled[:, None] * (_answers(state, new, c, h, first, group, basis) @ T)
-    return left.reshape(-1, len(rows)).T, right.reshape(-1, len(rows))
-
-
-def _same_patterns(state: State, new: State) -> tuple[np.ndarray, np.ndarray]:
-    """One neuron of every group with the same patterns before and after, and the group of each."""
-    groups: dict[bytes, int] = {}
-    keys = [
-        before.tobytes() + after.tobytes()
-        for before, after in zip(state.side, new.side, strict=True)
-    ]
-    group = np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=int)
-    return np.unique(group, return_index=True)[1], group
-
-
-def _answers(
-    state: State,
-    new: State,
-    c: np.ndarray,
-    h: float,
-    first: np.ndarray,
-    group: np.ndarray,
-    basis: np.ndarray,
-) -> np.ndarray:
-    """The derivative of Σ a w of each group by its pull g: a matrix each, in this basis."""
-    W, a, g = state.W, state.a[:, None], velocities(state, c)
-    weight = (new.copies * new.a)[:, None]
+    pulled = planes.slopes(state.side)[:, rows] * y
+    felt = planes.slopes(new.side)[:, rows] * y
+    W, a, g = state.W, state.a, velocities(state, c)
+    weight = new.copies * new.a
     way = a * h  # w₁ − w = way g
-    left = right = np.zeros((len(W), 2, len(basis)))
     if state.both:
-        gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)[:, None]
-        ghat = g / gamma
-        along = (ghat * W).sum(axis=1)[:, None]
-        aside = (W - along * ghat) / gamma  # ∂w∥/∂g
+        gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)
+        ghat = g / gamma[:, None]
+        along = (ghat * W).sum(axis=1)
         C, S = np.cosh(gamma * h), np.sinh(gamma * h)
         way = ((C - 1) * along + S * a) / gamma
-        straight = (S * along + C * a) * h * ghat + (C - 1) * aside
-        output = (S * a + C * along) * h * ghat + S * aside  # ∂a/∂g
-        left = np.stack([weight * ghat, new.copies[:, None] * new.W], axis=1) @ basis.T
-        right = np.stack([straight - way * ghat, output], axis=1) @ basis.T
-    turn = np.bincount(group, (weight * way)[:, 0])
-    answers = np.empty((len(first), len(basis), len(basis)))
-    for j, k in enumerate(first.tolist()):
-        mine, on = group == j, np.flatnonzero(state.side[k] == 0)
-        answers[j] = turn[j] * np.eye(len(basis))
-        if len(on):  # it can move along its hyperplanes only
-            across = state.planes.face(on).across @ basis.T
-            answers[j] -= turn[j] * across.T @ across
-        answers[j] += np.vstack(left[mine]).T @ np.vstack(right[mine])
-    return answers
+    turn = weight * way
+    response = ((felt * turn[:, None]).T @ pulled) * (X @ X.T)
+    bases, owner = face_bases(state)  # it can move along its hyperplanes only
+    across = bases @ X.T
+    response -= (felt[owner] * turn[owner, None] * across).T @ (pulled[owner] * across)
+    if state.both:
+        aside = (W - along[:, None] * ghat) @ X.T / gamma[:, None]  # ∂w∥/∂g
+        forth = ghat @ X.T
+        straight = ((S * along + C * a) * h - way)[:, None] * forth + (C - 1)[:, None] * aside
+        output = ((S * a + C * along) * h)[:, None] * forth + S[:, None] * aside  # ∂a/∂g
+        response += (felt * weight[:, None] * forth).T @ (pulled * straight)
+        response += (felt * new.copies[:, None] * (new.W @ X.T)).T @ (pulled * output)
+    return np.asarray(response)
 
 
 def _part(state: State, rows: np.ndarray) -> State:

@@ -29,6 +29,15 @@ class StageTolerances:
     e^100 at most."""
     most_events: int = 300
     """Events of one neuron in one stage; more mean that floating point cannot tell what happens."""
+    events_in_stage: int = 1000
+    """Events of one stage, and four more for each neuron; with more of them it is too long."""
+    dependent: float = 1e-10
+    """A unit normal that is nearer than this to the span of others lies in it."""
+    most_updates: int = 100
+    """Hyperplanes that are taken from a factorised face before it is factorised anew: each time
+    its rows are a rounding error less orthogonal."""
+    piece: float = 1e8
+    """Neurons times hyperplanes times dimensions that are moved without a look at the clock."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,674 @@
+"""Each neuron's own way through a stage: closed form between hyperplanes, events at them.
+
+`flow.stage` has the mathematics in words. Everything here is plain Python over arrays that Numba
+compiles; `NUMBA_DISABLE_JIT=1` runs it as it stands. Arrays are changed in place.
+
+The face along which a neuron slides is kept as a factorisation e_on = Rᵀ Q with orthonormal rows Q
+(a Gram matrix would lose half of the digits where hyperplanes are nearly parallel), which is
+updated when a hyperplane joins or leaves: that takes r·d operations for r hyperplanes, not r²·d.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.flow.tolerances import STAGE
+from tacit.numerics.compiled import compiled
+
+ON_PLANE, AT_ORIGIN, TIE = STAGE.on_plane, STAGE.at_origin, STAGE.tie
+SAME_ROOT, MOST_EVENTS, DEPENDENT = STAGE.same_root, STAGE.most_events, STAGE.dependent
+MOST_TURN, MOST_UPDATES = STAGE.most_turn, STAGE.most_updates
+CROSS, SLIDE, RELEASE = 0, 1, 2
+"""Kinds of events."""
+FINE, TOO_LONG, ENDLESS, NO_ROOM, FORK_W, FORK_A = 0, 1, 2, 3, 4, 5
+"""How a stage went: the last two are a sliding neuron that came to w = 0 or a = 0."""
+Array = np.ndarray
+
+
+class Faces(NamedTuple):
+    """Factorised faces; neuron k has that at the place k modulo their number.
+
+    Before it is used a face is brought up to date with the hyperplanes that the neuron is on, so
+    that what is left there by another neuron, or another state, does no harm.
+    """
+
+    size: Array
+    """The number of hyperplanes of each face …"""
+    rank: Array
+    """… and of rows of Q."""
+    updates: Array
+    """How often hyperplanes were taken away since it was last factorised anew."""
+    on: Array
+    """The numbers of the hyperplanes."""
+    pivot: Array
+    """The row of Q that a hyperplane brought; −1 where its normal depends on those before it."""
+    Q: Array
+    R: Array
+    """Column j has the coefficients of the normal of hyperplane j."""
+
+
+class Log(NamedTuple):
+    """Room for the events of a stage."""
+
+    rows: Array
+    """Neuron, hyperplane, kind, time, bend."""
+    number: Array
+    """How many there were."""
+
+
+class Pulls(NamedTuple):
+    """What pulls on the neurons during a stage: its mean over the stage, and how fast it changes.
+
+    Neurons that meet no hyperplane need the mean only. For others the pull of a piece of the stage
+    is that of the mean plus θ times its change, where θ is how much later than that of the stage
+    the middle of the piece is.
+    """
+
+    e: Array
+    plus: Array
+    minus: Array
+    plus_rate: Array
+    minus_rate: Array
+    free: Array
+    """The pull on each neuron of the hyperplanes that it is not on, on the mean …"""
+    rate: Array
+    """… and how fast it changes; it is computed for neurons that meet a hyperplane."""
+    velocity: Array
+    """w'/a of each neuron."""
+
+
+def faces_for(places: int, most: int, d: int) -> Faces:
+    """Room for so many faces of at most so many hyperplanes each."""
+    size, rank, updates = np.zeros((3, places), np.int64)
+    on, pivot = np.zeros((2, places, most), np.int64)
+    rows = min(most, d)
+    Q, R = np.empty((places, rows, d)), np.empty((places, rows, most))
+    return Faces(size, rank, updates, on, pivot, Q, R)
+
+
+@compiled
+def dot(u: Array, v: Array) -> float:
+    """u·v."""
+    total = 0.0
+    for x in range(len(u)):
+        total += u[x] * v[x]
+    return total
+
+
+@compiled
+def add(target: Array, factor: float, vector: Array) -> None:
+    """target += factor · vector."""
+    for x in range(len(target)):
+        target[x] += factor * vector[x]
+
+
+@compiled
+def append(faces: Faces, at: int, plane: int, e: Array) -> bool:
+    """Let a hyperplane join a face, by Gram–Schmidt, twice; False where there is no room."""
+    j, rank = faces.size[at], faces.rank[at]
+    if j == faces.on.shape[1]:
+        return False
+    Q, R = faces.Q[at], faces.R[at]
+    rest = e[plane].copy()
+    for i in range(rank):
+        R[i, j] = 0.0
+    for _ in range(2):
+        for i in range(rank):
+            part = dot(Q[i], rest)
+            R[i, j] += part
+            add(rest, -part, Q[i])
+    length = np.sqrt(dot(rest, rest))
+    faces.on[at, j], faces.pivot[at, j] = plane, -1
+    if length > DEPENDENT and rank < len(rest):
+        for x in range(len(rest)):
+            Q[rank, x] = rest[x] / length
+        R[rank, j] = length
+        faces.pivot[at, j] = rank
+        faces.rank[at] += 1
+    faces.size[at] += 1
+    return True
+
+
+@compiled
+def remove(faces: Faces, at: int, j: int, e: Array) -> None:
+    """Take the j-th hyperplane away from a face, by Givens rotations."""
+    size, on = faces.size[at], faces.on[at]
+    for i in range(j, size - 1):
+        on[i] = on[i + 1]
+    if faces.rank[at] < size or faces.updates[at] >= MOST_UPDATES:
+        faces.size[at] = faces.rank[at] = faces.updates[at] = 0
+        for i in range(size - 1):
+            append(faces, at, on[i], e)
+        return
+    Q, R = faces.Q[at], faces.R[at]
+    for c in range(j, size - 1):
+        for i in range(c + 2):
+            R[i, c] = R[i, c + 1]
+        radius = np.hypot(R[c, c], R[c + 1, c])
+        cos, sin = R[c, c] / radius, R[c + 1, c] / radius
+        R[c, c] = radius
+        for later in range(c + 2, size):
+            one, other = R[c, later], R[c + 1, later]
+            R[c, later], R[c + 1, later] = cos * one + sin * other, cos * other - sin * one
+        for x in range(Q.shape[1]):
+            one, other = Q[c, x], Q[c + 1, x]
+            Q[c, x], Q[c + 1, x] = cos * one + sin * other, cos * other - sin * one
+    faces.size[at] -= 1
+    faces.rank[at] -= 1
+    faces.updates[at] += 1
+
+
+@compiled
+def face_of(k: int, side: Array, faces: Faces, e: Array) -> int:
+    """The place of the face of neuron k, brought up to date; −1 where there is no room."""
+    at = k % len(faces.size)
+    on = faces.on[at]
+    for j in range(faces.size[at] - 1, -1, -1):
+        if side[k, on[j]] != 0:
+            remove(faces, at, j, e)
+    missing = -faces.size[at]
+    for here in side[k]:
+        missing += here == 0
+    if missing:
+        for plane in range(len(e)):
+            if side[k, plane] != 0:
+                continue
+            known = False
+            for j in range(faces.size[at]):
+                known = known or on[j] == plane
+            if not known and not append(faces, at, plane, e):
+                return -1
+    return at
+
+
+@compiled
+def project(faces: Faces, at: int, vector: Array) -> None:
+    """Project a vector, in place, on a face."""
+    for i in range(faces.rank[at]):
+        add(vector, -dot(faces.Q[at, i], vector), faces.Q[at, i])
+
+
+@compiled
+def unbounded(faces: Faces, at: int, g: Array, kappa: Array) -> None:
+    """κ that makes ‖g + Σ κ e‖ smallest; 0 for normals that depend on the others."""
+    Q, R, pivot, size = faces.Q[at], faces.R[at], faces.pivot[at], faces.size[at]
+    for j in range(size - 1, -1, -1):
+        row = pivot[j]
+        kappa[j] = 0.0
+        if row >= 0:
+            total = -dot(Q[row], g)
+            for later in range(j + 1, size):
+                total -= R[row, later] * kappa[later]
+            kappa[j] = total / R[row, j]
+
+
+@compiled
+def forget(place: Array, j: int) -> None:
+    """Take entry j out of an array."""
+    for i in range(j, len(place) - 1):
+        place[i] = place[i + 1]
+
+
+@compiled
+def boxed(faces: Faces, at: int, e: Array, g: Array, on: Array, low: Array, high: Array) -> Array:
+    """κ of the hyperplanes `on` of a face, in [low, high], that makes ‖g + Σ κ e‖ smallest.
+
+    An active-set method (Stark & Parker 1995): a hyperplane at its bound is freed when the pull
+    leads inside, and free ones are solved for together. The face is left with the free ones.
+    """
+    many = len(on)
+    place = np.empty(many, np.int64)  # of the free hyperplanes in `on`
+    kappa, trial, bound = np.empty(many), np.empty(many), np.empty(many, np.bool_)
+    for j in range(many):
+        place[j] = j
+    unbounded(faces, at, g, kappa)
+    size = np.sqrt(dot(g, g))
+    for j in range(many - 1, -1, -1):
+        if not low[j] < kappa[j] < high[j]:
+            kappa[j] = min(max(kappa[j], low[j]), high[j])
+            remove(faces, at, j, e)
+            forget(place, j)
+        size += abs(kappa[j])
+    last = -1
+    for _ in range(10 * many + 10):
+        while True:
+            free = faces.size[at]
+            rest = g.copy()
+            for j in range(many):
+                bound[j] = True
+            for f in range(free):
+                bound[place[f]] = False
+            for j in range(many):
+                if bound[j]:
+                    add(rest, kappa[j], e[on[j]])
+            unbounded(faces, at, rest, trial)
+            share, first = 1.0, -1
+            for f in range(free):
+                j = place[f]
+                if low[j] <= trial[f] <= high[j]:
+                    continue
+                limit = low[j] if trial[f] < low[j] else high[j]
+                part = (limit - kappa[j]) / (trial[f] - kappa[j])
+                if part < share or first < 0:
+                    share, first = part, f
+            for f in range(free):
+                kappa[place[f]] += share * (trial[f] - kappa[place[f]])
+            if first < 0:
+                break
+            j = place[first]
+            kappa[j] = low[j] if trial[first] < low[j] else high[j]
+            remove(faces, at, first, e)
+            forget(place, first)
+        rest = g.copy()
+        for j in range(many):
+            add(rest, kappa[j], e[on[j]])
+        worst, most = -1, 1e-14 * size
+        for j in range(many):
+            # One that was freed just now, and is at its bound again, was freed by rounding.
+            if bound[j] and j != last and high[j] > low[j]:
+                slope = dot(e[on[j]], rest)
+                inward = -slope if kappa[j] <= low[j] else slope
+                if inward > most:
+                    worst, most = j, inward
+        if worst < 0:
+            break
+        place[faces.size[at]] = worst
+        append(faces, at, on[worst], e)
+        last = worst
+    return kappa
+
+
+@compiled
+def settle(
+    k: int,
+    W: Array,
+    side: Array,
+    pulls: Pulls,
+    theta: float,
+    faces: Faces,
+    log: Log,
+    when: float,
+) -> bool:
+    """Find the velocity of neuron k, and release it where nothing holds it.
+
+    The pull of the hyperplanes that it is not on is kept up to date. False where there is no room.
+    """
+    e, velocity = pulls.e, pulls.velocity[k]
+    g = pulls.free[k].copy()
+    if theta != 0:
+        add(g, theta, pulls.rate[k])
+    velocity[:] = g
+    at = face_of(k, side, faces, e)
+    if at < 0:
+        return False
+    many = faces.size[at]
+    if many == 0:
+        return True
+    on = faces.on[at, :many].copy()
+    kappa, low, high = np.empty(many), np.empty(many), np.empty(many)
+    ahead = np.empty(many, np.bool_)  # whether the pull on the positive side is the upper bound
+    unbounded(faces, at, g, kappa)
+    inside = True
+    for j in range(many):
+        one = pulls.plus[on[j]] + theta * pulls.plus_rate[on[j]]
+        other = pulls.minus[on[j]] + theta * pulls.minus_rate[on[j]]
+        low[j], high[j], ahead[j] = min(one, other), max(one, other), one > other
+        inside = inside and low[j] < kappa[j] < high[j]
+    if not inside:
+        kappa = boxed(faces, at, e, g, on, low, high)
+        rest = g.copy()
+        size = np.sqrt(dot(g, g))
+        for j in range(many):
+            add(rest, kappa[j], e[on[j]])
+            size += abs(kappa[j])
+        for j in range(many):
+            # With κ at its bound a hyperplane is left, if the velocity really leads away from it.
+            excess = abs(dot(e[on[j]], rest))
+            if excess > TIE * size:
+                upper = kappa[j] - low[j] > high[j] - kappa[j]
+                side[k, on[j]] = 1 if ahead[j] == upper else -1
+                off(k, on[j], side[k, on[j]], pulls)
+                note(log, k, on[j], RELEASE, when, excess)
+        face_of(k, side, faces, e)
+        velocity[:] = pulls.free[k]
+        if theta != 0:
+            add(velocity, theta, pulls.rate[k])
+    project(faces, at, velocity)
+    project(faces, at, W[k])  # stay on the hyperplanes exactly
+    return True
+
+
+@compiled
+def off(k: int, plane: int, here: int, pulls: Pulls) -> None:
+    """Let a hyperplane pull on neuron k, which is on this side of it now."""
+    mean, rate = pulls.plus[plane], pulls.plus_rate[plane]
+    if here < 0:
+        mean, rate = pulls.minus[plane], pulls.minus_rate[plane]
+    add(pulls.free[k], mean, pulls.e[plane])
+    add(pulls.rate[k], rate, pulls.e[plane])
+
+
+@compiled
+def note(log: Log, k: int, plane: int, what: int, when: float, bend: float) -> None:
+    """Write down an event; where the log is full it is only counted."""
+    count = log.number[0]
+    if count < len(log.rows):
+        row = log.rows[count]
+        row[0], row[1], row[2], row[3], row[4] = k, plane, what, when, bend
+    log.number[0] += 1
+
+
+@compiled
+def first_root(t: float, s: float, along: float, a: float, leaving: bool) -> float:
+    """The first τ > 0 with t⊥ + s (w∥ cosh τ + a sinh τ) = 0: a quadratic equation for e^τ."""
+    rest = t - s * along
+    A, C = s * (along + a) / 2, s * (along - a) / 2
+    square = rest * rest - 4 * A * C
+    if not square >= 0:
+        return np.inf
+    root = np.sqrt(square)
+    half = -(rest + (root if rest >= 0 else -root)) / 2
+    first = np.inf
+    for number in range(2):
+        E = half / A if number == 0 else C / half
+        if 1 < E < first and not (leaving and E - 1 < SAME_ROOT):
+            first = E
+    return np.log(first)
+
+
+@compiled
+def next_plane(
+    T: Array,
+    S: Array,
+    side: Array,
+    gamma: float,
+    along: float,
+    a: float,
+    length: float,
+    left: float,
+    both: bool,
+) -> tuple[float, int]:
+    """When the neuron meets its next hyperplane, and which; inf when not in the time left.
+
+    T and S are the products of all normals with w and with the velocity; `along` is ĝ·w.
+    """
+    unit = max(np.hypot(length, a), 1e-300)
+    along, a, length = along / unit, a / unit, length / unit
+    if both:
+        cosh, sinh = np.cosh(gamma * left), np.sinh(gamma * left)
+        way = along * (cosh - 1) + a * sinh  # along ĝ, in the time that is left
+        most = abs(along) * (cosh - 1) + abs(a) * sinh
+        turns = a * (along * sinh + a * cosh) < 0  # it turns around on the way
+    else:
+        way = a * gamma * left
+        most = abs(way)
+        turns = False
+    reach, near = most * unit / gamma, ON_PLANE * unit
+    soonest, met = np.inf, -1
+    for plane in range(len(T)):
+        here = side[plane]
+        if here == 0 or here * T[plane] > abs(S[plane]) * reach + near:
+            continue
+        t, s = T[plane] / unit, S[plane] / gamma
+        at = abs(t) <= ON_PLANE * length
+        towards = here * s * a  # the sign of the rate at which it goes away from the plane
+        if not (at or here * (t + s * way) < 0 or here * t < 0 or turns):
+            continue
+        if (at and towards < 0) or (not at and here * t < 0):
+            when = 0.0
+        elif both:
+            when = first_root(t, s, along, a, at and towards > 0) / gamma
+        else:
+            when = np.inf if at else -t / (s * a * gamma)
+            if not when > 0:
+                when = np.inf
+        if when <= soonest and when < np.inf:
+            soonest, met = when, plane
+    return soonest, met
+
+
+@compiled
+def meet(
+    k: int,
+    plane: int,
+    a: Array,
+    side: Array,
+    pulls: Pulls,
+    theta: float,
+    faces: Faces,
+    log: Log,
+    when: float,
+    speed: float,
+) -> bool:
+    """Let neuron k, which has come to this hyperplane at this speed, cross it or begin to slide."""
+    here, normal = side[k, plane], pulls.e[plane]
+    one = pulls.plus[plane] + theta * pulls.plus_rate[plane]
+    other = pulls.minus[plane] + theta * pulls.minus_rate[plane]
+    at = face_of(k, side, faces, pulls.e)
+    if at < 0:
+        return False
+    free = faces.size[at] == 0
+    side[k, plane] = -here
+    add(pulls.free[k], -here * (pulls.plus[plane] - pulls.minus[plane]), normal)
+    add(pulls.rate[k], -here * (pulls.plus_rate[plane] - pulls.minus_rate[plane]), normal)
+    ahead = pulls.free[k].copy()
+    add(ahead, theta, pulls.rate[k])
+    project(faces, at, ahead)
+    on = a[k] * dot(normal, ahead) * -here > 0
+    if not on and a[k] * (one - other) < 0:  # both sides push it back
+        side[k, plane] = 0
+        add(pulls.free[k], -pulls.minus[plane] if here > 0 else -pulls.plus[plane], normal)
+        add(
+            pulls.rate[k], -pulls.minus_rate[plane] if here > 0 else -pulls.plus_rate[plane], normal
+        )
+        note(log, k, plane, SLIDE, when, 1.0)
+        return True
+    bend = abs(one - other) / max(abs(speed), 1e-300) if free and on else 1.0
+    note(log, k, plane, CROSS, when, bend)
+    return True
+
+
+@compiled
+def slides(side: Array) -> bool:
+    """Whether the neuron slides along a hyperplane."""
+    for here in side:
+        if here == 0:
+            return True
+    return False
+
+
+@compiled
+def travel(
+    k: int,
+    net: tuple[Array, Array, Array],
+    products: tuple[Array, Array],
+    pulls: Pulls,
+    faces: Faces,
+    log: Log,
+    both: bool,
+    time: float,
+    none: float,
+) -> tuple[int, float]:
+    """Move neuron k by `time`. Returns how it went, and, where it went wrong, when."""
+    W, a, side = net
+    w, g, e = W[k], pulls.velocity[k], pulls.e
+    T, S = products[0][k], products[1][k]
+    now, met = 0.0, 0
+    gamma = np.sqrt(dot(g, g))
+    changes = False
+    for plane in range(len(e)):
+        changes = changes or pulls.plus_rate[plane] != 0 or pulls.minus_rate[plane] != 0
+    turn, turned = np.zeros(len(w)), np.zeros(len(e))  # how g and S change with θ
+    while gamma > none and now < time:
+        if met > MOST_EVENTS:
+            return ENDLESS, 0.0
+        left = time - now
+        along, length = dot(g, w) / gamma, np.sqrt(dot(w, w))
+        when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
+        if when < left and met == 0:
+            rates(k, side, pulls)
+        if 0 < when < left and changes:  # the pull until then is not that of the rest of the stage
+            at = face_of(k, side, faces, e)
+            turn[:] = pulls.rate[k]
+            project(faces, at, turn)
+            for i in range(len(e)):
+                turned[i] = dot(e[i], turn)
+            earlier = (when - left) / 2
+            add(g, earlier, turn)
+            add(S, earlier, turned)
+            gamma = np.sqrt(dot(g, g))
+            along = dot(g, w) / gamma
+            again, which = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
+            if again < left and gamma > none:
+                when, plane = again, which
+            else:
+                add(g, -earlier, turn)
+                add(S, -earlier, turned)
+                gamma = np.sqrt(dot(g, g))
+                along = dot(g, w) / gamma
+        met += 1
+        step, output, inner = min(when, left), a[k], along * gamma
+        way = output * step
+        if both:
+            half = np.sinh(gamma * step / 2)
+            way = (2 * half * half * along + np.sinh(gamma * step) * output) / gamma
+            a[k] = output * np.cosh(gamma * step) + along * np.sinh(gamma * step)
+        add(w, way, g)
+        add(T, way, S)
+        now += step
+        if slides(side[k]):
+            back = len(w) == 2 and length * length + way * inner < 0  # there it moves on a line
+            if np.sqrt(dot(w, w)) <= AT_ORIGIN * length or back:
+                return FORK_W, now / time
+            if a[k] * output < 0:
+                return FORK_A, now / time
+        if not when < left:
+            break
+        for i in range(len(e)):
+            if side[k, i] == 0:
+                T[i] = 0.0  # where it is released, it starts
+        T[plane] = 0.0
+        theta = now / 2
+        room = meet(k, plane, a, side, pulls, theta, faces, log, now, dot(g, e[plane]))
+        if not room or not settle(k, W, side, pulls, theta, faces, log, now):
+            return NO_ROOM, 0.0
+        for i in range(len(e)):
+            S[i] = dot(e[i], g)
+        gamma = np.sqrt(dot(g, g))
+    return FINE, 0.0
+
+
+@compiled
+def rates(k: int, side: Array, pulls: Pulls) -> None:
+    """How fast the pull on neuron k changes, of the hyperplanes that it is not on."""
+    pulls.rate[k] = 0.0
+    for plane in range(len(pulls.e)):
+        here = side[k, plane]
+        rate = pulls.plus_rate[plane] if here > 0 else pulls.minus_rate[plane]
+        if here != 0 and rate != 0:
+            add(pulls.rate[k], rate, pulls.e[plane])
+
+
+@compiled
+def free_pulls(side: Array, e: Array, plus: Array, minus: Array) -> Array:
+    """Σ κ e of every neuron over the hyperplanes that it is not on."""
+    kappa = np.empty(side.shape)
+    for k in range(len(side)):
+        for plane in range(side.shape[1]):
+            here = side[k, plane]
+            kappa[k, plane] = plus[plane] if here > 0 else minus[plane] if here < 0 else 0.0
+    return np.dot(kappa, e)
+
+
+@compiled
+def settle_all(
+    W: Array, side: Array, e: Array, plus: Array, minus: Array, faces: Faces, log: Log
+) -> tuple[bool, Array]:
+    """The velocities of all neurons at the beginning of a stage; False where there is no room."""
+    free, steady = free_pulls(side, e, plus, minus), np.zeros(len(e))
+    pulls = Pulls(e, plus, minus, steady, steady, free, np.zeros(free.shape), np.empty(free.shape))
+    for k in range(len(W)):
+        if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
+            return False, pulls.velocity
+    return True, pulls.velocity
+
+
+@compiled
+def move(
+    W: Array,
+    a: Array,
+    side: Array,
+    T: Array,
+    e: Array,
+    plus: Array,
+    minus: Array,
+    plus_rate: Array,
+    minus_rate: Array,
+    faces: Faces,
+    log: Log,
+    both: bool,
+    time: float,
+    none: float,
+) -> tuple[int, int, float]:
+    """Move neurons by `time`. Returns how it went, the neuron that it went wrong with, and when."""
+    free = free_pulls(side, e, plus, minus)
+    rate, velocity = np.zeros(free.shape), np.empty(free.shape)
+    pulls = Pulls(e, plus, minus, plus_rate, minus_rate, free, rate, velocity)
+    for k in range(len(W)):
+        if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
+            return NO_ROOM, k, 0.0
+        g = pulls.velocity[k]
+        if both and np.sqrt(dot(g, g)) * time > MOST_TURN:
+            return TOO_LONG, k, 0.0
+    S = np.dot(pulls.velocity, e.T)
+    for k in range(len(W)):
+        end, share = travel(k, (W, a, side), (T, S), pulls, faces, log, both, time, none)
+        if end != FINE:
+            return end, k, share
+    return FINE, -1, 0.0
+
+
+@compiled
+def project_all(W: Array, side: Array, e: Array, faces: Faces) -> bool:
+    """Project each row of W on the hyperplanes along which its neuron slides."""
+    for k in range(len(W)):
+        at = face_of(k, side, faces, e)
+        if at < 0:
+            return False
+        project(faces, at, W[k])
+    return True
+
+
+@compiled
+def face_bases(side: Array, e: Array, faces: Faces) -> tuple[Array, Array]:
+    """Orthonormal normals of the face of every neuron, one below the other, and whose each is."""
+    bases, owner, total = np.empty((16, e.shape[1])), np.empty(16, np.int64), 0
+    for k in range(len(side)):
+        at = face_of(k, side, faces, e)
+        rank = faces.rank[at]
+        while total + rank > len(bases):
+            more, owners = (
+                np.empty((2 * len(bases), e.shape[1])),
+                np.empty(2 * len(bases), np.int64),
+            )
+            more[:total], owners[:total] = bases[:total], owner[:total]
+            bases, owner = more, owners
+        for i in range(rank):
+            bases[total], owner[total] = faces.Q[at, i], k
+            total += 1
+    return bases[:total], owner[:total]
+
+
+@compiled
+def products_sum(T: Array, side: Array, weight: Array) -> tuple[Array, Array]:
+    """Σ weight_k t_kl of every hyperplane, over the neurons on its positive and negative side."""
+    ahead, behind = np.zeros(T.shape[1]), np.zeros(T.shape[1])
+    for k in range(len(T)):
+        for plane in range(T.shape[1]):
+            if side[k, plane] > 0:
+                ahead[plane] += weight[k] * T[k, plane]
+            elif side[k, plane] < 0:
+                behind[plane] += weight[k] * T[k, plane]
+    return ahead, behind

@@ -1,0 +1,90 @@
+"""The compiled motion of neurons against SciPy, NumPy and itself as plain Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
+
+from tacit.flow import motion
+
+
+def normals(seed: int, many: int, d: int, rank: int) -> np.ndarray:
+    """Unit normals, of which the later ones depend on the first `rank`."""
+    rng = np.random.default_rng(seed)
+    E = rng.normal(size=(many, d))
+    E[rank:] = rng.normal(size=(max(many - rank, 0), min(rank, many))) @ E[:rank]
+    return E / np.linalg.norm(E, axis=1)[:, None]
+
+
+@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 7))
+def test_a_face_is_the_same_however_it_came_to_be(seed: int, d: int, rank: int) -> None:
+    rng = np.random.default_rng(seed)
+    E = normals(seed, 9, d, min(rank, d))
+    faces = motion.faces_for(1, 9, d)
+    side = np.ones((1, 9), np.int8)
+    for _ in range(30):
+        side[0, rng.integers(9)] ^= 1
+        at = motion.face_of(0, side, faces, E)
+        g = rng.normal(size=d)
+        projected = g.copy()
+        motion.project(faces, at, projected)
+        on = E[side[0] == 0]
+        nearest = g - on.T @ np.linalg.lstsq(on.T, g, rcond=1e-9)[0] if len(on) else g
+        np.testing.assert_allclose(projected, nearest, atol=1e-9)
+        if len(on):
+            np.testing.assert_allclose(on @ projected, 0, atol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 8), st.integers(1, 6))
+def test_the_shortest_velocity_is_that_of_scipy(seed: int, d: int, many: int, rank: int) -> None:
+    rng = np.random.default_rng(seed)
+    E = normals(seed, many, d, min(rank, d))
+    low = rng.normal(size=many)
+    high = low + rng.exponential(size=many)
+    g = 2 * rng.normal(size=d)
+    faces = motion.faces_for(1, many, d)
+    motion.face_of(0, np.zeros((1, many), np.int8), faces, E)
+    kappa = motion.boxed(faces, 0, E, g, faces.on[0, :many].copy(), low, high)
+    assert (kappa >= low).all() and (kappa <= high).all()
+    best = lsq_linear(E.T, -g, (low, high), method="bvls", tol=1e-14).x
+    # The multipliers of dependent normals are not unique; the velocity is.
+    np.testing.assert_allclose(g + kappa @ E, g + best @ E, atol=1e-7)
+
+
+PATH = """
+import numpy as np
+from tacit.flow.follow import begin
+rng = np.random.default_rng(5)
+X, y = rng.normal(size=(6, 3)), np.array([1, -1, 1, -1, 1, 1])
+W = 0.03 * rng.normal(size=(4, 3))
+flow = begin(X, y, {alpha}, W, np.linalg.norm(W, axis=1) * [1, -1, 1, -1])
+path = flow.run(-3.0, most_tries=60)
+last = path.last.state
+print(path.end, len(path.events), *np.concatenate([last.W.ravel(), last.a]).tolist())
+"""
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_without_compilation_the_path_is_the_same(alpha: float) -> None:
+    """Sums in another order: the last digits differ, nothing else."""
+    answers = []
+    for switch in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": switch, "OPENBLAS_NUM_THREADS": "1"}
+        code = PATH.format(alpha=alpha)
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        answers.append(run.stdout.split())
+    compiled, plain = answers
+    assert compiled[:2] == plain[:2]
+    np.testing.assert_allclose(
+        np.array(compiled[2:], float), np.array(plain[2:], float), rtol=1e-7, atol=1e-9
+    )
