@@ -74,7 +74,7 @@ class Search:
                 V = np.array([linear.direction, -linear.direction])
                 net = Neurons(V, np.array([1, -1]))
                 self.look_at(net)
-                self.prove(linear.multipliers, net, self.margin, SEARCH.eager_cells)
+                self.prove(linear.multipliers, net, self.margin)
 
     def begin_in_cells(self) -> None:
         """In many dimensions: few neurons and points, those that fixed directions make do with."""
@@ -187,14 +187,10 @@ class Search:
             missing = max(missing, self._join_best(*distinct(u, values), s, floors[s]))
         return missing or self.prove(lam, net, value)
 
-    def prove(
-        self, lam: np.ndarray, net: Neurons, value: float, most_cells: int = SEARCH.most_cells
-    ) -> float:
+    def prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
         """Price λ whatever it costs, and keep it if it proves more than was known."""
         rows, weights = self._support(lam)
-        d = self.X.shape[1]
-        many = cover(len(rows), d)
-        if many <= most_cells and many * len(rows) * d**2 <= SEARCH.most_products:
+        if cover(len(rows), self.X.shape[1]) <= SEARCH.eager_cells:
             return self._enumerate(rows, weights, net, value)
         return self._branch(rows, weights, net, value)
 

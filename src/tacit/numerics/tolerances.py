@@ -29,11 +29,7 @@ class SearchTolerances:
     ahead: float = 1e-3
     """The precision relative to what the last round still missed."""
     eager_cells: int = 20_000
-    """Arrangements up to this size are enumerated in every round, larger ones in the end only."""
-    most_cells: int = 1_000_000
-    """Arrangements larger than this are not enumerated: other bounds are used."""
-    most_products: float = 2e9
-    """Nor those with more cells × points × d², which is about what pricing them takes."""
+    """Arrangements up to this size are enumerated; with larger ones branch and bound is faster."""
     first_neurons: int = 20
     """Neurons of each sign to begin with …"""
     first_entries: int = 1000
