@@ -406,7 +406,10 @@ def test_measures_that_are_not_defined_are_dashes(tacit, tmp_path):
     "variable, words",
     [
         ("MPLBACKEND", ["train", "xor", "--epochs", "1", "--width", "2", "--picture", "p.png"]),
-        ("MPLBACKEND", ["explain", "xor", "--width", "2", "--out", "why"]),
+        pytest.param(
+            *("MPLBACKEND", ["explain", "xor", "--width", "2", "--out", "why"]),
+            marks=pytest.mark.long,
+        ),
         ("MPLBACKEND", ["reproduce", "lyu2021:fig1", "--quick"]),
         ("JAX_PLATFORMS", ["train", "xor", "--epochs", "1", "--width", "2"]),
     ],

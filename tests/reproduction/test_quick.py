@@ -16,11 +16,7 @@ FAST = {
     "brutzkus2019:fig2",
     "lyu2021:fig1",
     "sarussi2021:fig3",
-    "sarussi2021:fig5",
-    "wang2022:fig1",
     "wang2022:fig2",
-    "wang2022:fig4",
-    "wang2022:fig8",
     "wang2022:numbers",
 }
 

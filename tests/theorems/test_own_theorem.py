@@ -78,6 +78,7 @@ def test_the_command_line_knows_it(installed, tmp_path):
     assert abs(result["prediction"]["margin"] - 0.3727) < 1e-4
 
 
+@pytest.mark.long  # in a process of its own, which imports every theorem
 def test_it_passes_the_suite_of_all_theorems(installed):
     suite = str(ROOT / "tests" / "theorems" / "test_suite.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", suite, "-k", "mine2026"]
