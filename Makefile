@@ -39,8 +39,9 @@ test: .venv/installed
 	@$(MAKE) --no-print-directory -j 2 lint quick
 
 # XLA compiles thousands of small programs here, and without optimisation in half of the time.
-# Numba compiles once, before two processes would both do it.
+# Numba compiles once, beside mypy, before two processes would both do it.
 quick: .venv/installed
+	@$(BIN)/tacit limit xor > /dev/null
 	@$(BIN)/tacit optimum gaussians:n=30,d=8 > /dev/null
 	XLA_FLAGS="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false" $(PYTEST) -m "not long"
 
