@@ -120,7 +120,9 @@ QUOTES = "'\"[]()"
 def print_json(value: Any) -> None:
     """One line; what could steer a terminal is escaped as JSON does it."""
     text = json_module.dumps(value, ensure_ascii=False, allow_nan=False)
-    print("".join(c if c.isprintable() else json_module.dumps(c)[1:-1] for c in text))
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else json_module.dumps(c)[1:-1] for c in text)
+    print(text)
 
 
 def warn(message: str) -> None:

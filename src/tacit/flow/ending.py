@@ -165,7 +165,8 @@ def binary_limit(
             outcome, reason, evidence = ending
     certificate = None
     if evidence is not None:
-        left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), 1.0))
+        least = min(1.0, 0.05 * seconds)  # the path may have used all
+        left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), least))
         certificate = certify(data, evidence.network, train=train, seconds=left)
     return Limit(
         setting=setting,
