@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -168,3 +170,22 @@ def test_digits_with_no_time_at_all_are_only_bounded() -> None:
     best = optimum(load("digits:n=300").one_vs_rest(0), seconds=0.05)
     assert best.status in ("bounded", "certified")
     assert best.objective_bounds.lower <= best.objective_bounds.upper
+
+
+def test_the_neurons_shown_reach_the_upper_bound(rng) -> None:
+    """In fractions; points that are close and have different labels multiply rounding errors."""
+    for gap in (1e-2, 1e-4, 1e-6):
+        X = rng.standard_normal((6, 2))
+        X[1] = X[0] + gap * rng.standard_normal(2)
+        y = np.array([1, -1, 1, -1, 1, -1])
+        best = optimum(Dataset(X, y))
+        W, a = best.network.W.tolist(), best.network.a.tolist()
+        responses = [
+            [max(sum(Fraction(v) * Fraction(t) for v, t in zip(w, x, strict=True)), 0) for w in W]
+            for x in X.tolist()
+        ]
+        f = [sum(Fraction(s) * r for s, r in zip(a, row, strict=True)) for row in responses]
+        margin = min(label * value for label, value in zip(y.tolist(), f, strict=True))
+        size = sum(abs(s) * math.hypot(*w) for s, w in zip(a, W, strict=True))
+        assert size / margin <= best.objective_bounds.upper * (1 + 1e-15)
+        assert margin == pytest.approx(1.0, abs=1e-6)

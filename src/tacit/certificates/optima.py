@@ -16,6 +16,7 @@ from tacit.messages import count, printable
 from tacit.models import model_text
 from tacit.numerics.convex_program import OptimumStatus, convex_optimum
 from tacit.numerics.fixed_output import fixed_optimum
+from tacit.numerics.neurons import reached_objective
 from tacit.numerics.tolerances import SEARCH
 from tacit.proofs import Verification
 from tacit.values import BadInput, Dataset, Interval, Network, Result, Setting
@@ -313,11 +314,17 @@ def _both_layers(
     solution = convex_optimum(
         data.X, data.y, setting.alpha, signs, progress=progress, seconds=seconds
     )
+    network = solution.neurons.balanced(setting.alpha)
+    upper, status = solution.upper, solution.status
+    if network.width:  # ‖w_k‖ = |a_k| costs a rounding, which close points may multiply
+        upper = max(upper, reached_objective(data.X, data.y, network))
+        closed = upper - solution.lower <= SEARCH.certified * upper
+        status = OptimumStatus.CERTIFIED if closed else OptimumStatus.BOUNDED
     return ClassOptimum(
         data.y,
-        solution.status,
-        Interval(solution.lower, solution.upper),
-        solution.neurons.balanced(setting.alpha),
+        status,
+        Interval(solution.lower, upper),
+        network,
         solution.dual,
         solution.cells,
         solution.proof,

@@ -66,3 +66,16 @@ def size(net: Neurons, budget: Budget) -> float:
     if budget == "sum":
         return float(lengths.sum())
     return math.hypot(lengths[net.sign > 0].sum(), lengths[net.sign < 0].sum())
+
+
+def reached_objective(X: np.ndarray, y: np.ndarray, network: Network) -> float:
+    """Σ|a_k|‖w_k‖ over min y_i f(x_i) of these very weights, rounded up; inf if they do not fit."""
+    shift = int(np.frexp(np.abs(X).max())[1])  # a power of two rounds nothing
+    a = np.abs(network.a)
+    V = network.W.astype(np.longdouble) * a[:, None]
+    q, error = margins(
+        np.ldexp(X, -shift), y, network.alpha, Neurons(V, np.sign(network.a).astype(int))
+    )
+    margin = math.ldexp(float((q - error).min()), shift)
+    total = math.fsum(w * math.hypot(*row) for w, row in zip(a, network.W.tolist(), strict=True))
+    return total / margin * (1 + (X.shape[1] + 16) * EPS) if margin > 0 else math.inf
