@@ -7,6 +7,8 @@ be that of the flow up to 1e-4, and is asked to be.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,8 @@ def _log_loss(problem, weights):
     return jnp.log(jnp.sum(jnp.logaddexp(0.0, -y * ((_slopes(t, alpha) * t) @ weights[1]))))
 
 
-@jax.jit
+# Eight million steps: whatever the other tests compile with, this is worth being optimised.
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 3})
 def descent(problem, weights):
     """Weights and log losses of gradient descent on the sum, every EVERY steps."""
 
