@@ -225,10 +225,11 @@ def certify(
         raise BadInput(f"W has shape {network.W.shape}; the data needs (m, {data.d})")
     started = perf_counter()
     kkt = two_layer_kkt(data, network, train=train, boundary=tolerance)
+    left = max(seconds - (perf_counter() - started), 0.01 * seconds)
     if train == "both":
-        bounds = _with_both_layers(network, data, kkt, tolerance, progress, seconds)
+        bounds = _with_both_layers(network, data, kkt, tolerance, progress, left)
     else:
-        bounds = _with_fixed_output(network, data, progress, seconds)
+        bounds = _with_fixed_output(network, data, progress, left)
     lower, upper = max(bounds.lower, kkt.margin), bounds.upper
     optimality = Optimality.INFEASIBLE if upper == 0 else Optimality.BOUNDED
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
