@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import tacit
 from tacit.flow.follow import follow
 from tacit.flow.path import Path
 
@@ -88,3 +89,14 @@ def test_the_loss_never_rises_and_reaches_any_depth() -> None:
     assert far.steps < near.steps + 60
     losses = np.array([moment.log_L for moment in far.moments])
     assert (np.diff(losses) < 0).all()
+
+
+def test_a_balanced_neuron_that_shrinks_to_nothing_may_yet_see_the_samples_that_none_sees() -> None:
+    """Descent steps past w = 0 and a = 0; there the neuron grows, and fits the third sample."""
+    X, y = np.array([[-2.0, 0.0], [-1.0, -1.0], [0.0, 1.0]]), np.array([-1, -1, -1])
+    W = np.array([[-1.8e-3, 1.4e-5], [-1.5e-3, -9e-4]])
+    balanced = np.linalg.norm(W, axis=1) * [1, -1]
+    end = tacit.limit(X, y, start=(W, balanced), log10_loss=-100)
+    assert end.outcome == "undecided"
+    unbalanced = tacit.limit(X, y, start=(W, 0.999 * balanced), log10_loss=-100)
+    assert unbalanced.outcome == "converged"

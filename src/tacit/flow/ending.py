@@ -12,13 +12,13 @@ import numpy as np
 from tacit.certificates import certify
 from tacit.data import takes_data
 from tacit.flow.evidence import Evidence, judge
-from tacit.flow.exponential_tail import tail_of
+from tacit.flow.exponential_tail import Kind, tail_of
 from tacit.flow.follow import begin
 from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Path, PathEnd
-from tacit.flow.stage import prepare
-from tacit.flow.steps import seen_by
-from tacit.flow.tolerances import PATH, PathTolerances
+from tacit.flow.stage import prepare, velocities
+from tacit.flow.steps import seen_by, weigh
+from tacit.flow.tolerances import EVIDENCE, PATH, PathTolerances
 from tacit.messages import count
 from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
@@ -151,7 +151,7 @@ def binary_limit(
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
     left = max(deadline - perf_counter(), 0.0)
     path = flow.run(log10_loss * LN10, left, _reporter(progress, log10_loss))
-    outcome, reason, evidence = _end(path, data, train)
+    outcome, reason, evidence = _end(path, data, train, kind)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
         if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
@@ -160,7 +160,7 @@ def binary_limit(
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
-        ending = _end(path, data, train, in_vain=flow.tries >= allowed)
+        ending = _end(path, data, train, kind, in_vain=flow.tries >= allowed)
         if path.end is PathEnd.REACHED or ending[0] in (Outcome.CONVERGED, Outcome.UNDECIDED):
             outcome, reason, evidence = ending
     certificate = None
@@ -241,7 +241,7 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
 
 
 def _end(
-    path: Path, data: Dataset, train: Layers, in_vain: bool = False
+    path: Path, data: Dataset, train: Layers, kind: Kind, in_vain: bool = False
 ) -> tuple[Outcome, str, Evidence | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one.
 
@@ -270,6 +270,13 @@ def _end(
         return Outcome.STUCK, _stuck(path, at), None
     unseen = ~seen_by(state)
     if unseen.any():
+        if vanishing := _vanishing(path, kind):
+            said = (
+                f"At {at} no neuron is active on {count(int(unseen.sum()), 'sample')} of {data.n}, "
+                f"but {count(vanishing, 'neuron')} may shrink to 0, where the smallest difference "
+                "between the layers leads away."
+            )
+            return Outcome.UNDECIDED, f"{said} Another scale of `init` may decide it.", None
         return Outcome.PARTIAL, _partial(data, unseen), None
     verdict = judge(path, data, train)
     if isinstance(verdict, str):
@@ -294,6 +301,23 @@ def _stuck(path: Path, at: str) -> str:
         f"At rest with positive loss, {at}: {path.reason}; {count(wrong, 'point')} of {len(q)} "
         f"{'is' if wrong == 1 else 'are'} not on the side of the label."
     )
+
+
+def _vanishing(path: Path, kind: Kind) -> int:
+    """Neurons that move and shrink, or lie on a hyperplane and have shrunk to nothing.
+
+    They may turn and grow again; or, if the layers are balanced exactly, shrink to w = 0 and a = 0.
+    Descent, or rounding, leads past that, and from there on the neuron grows.
+    """
+    first, state = path.moments[0].state, path.last.state
+    if not state.both:
+        return 0
+    planes, lengths = state.planes, np.linalg.norm(state.W, axis=1)
+    c = weigh(state, kind).p * planes.y
+    along = np.sign(state.a) * (velocities(state, c) * state.W).sum(axis=1)
+    shrinks = along < -EVIDENCE.grows * float(np.abs(c) @ np.abs(planes.r)) * lengths
+    gone = lengths < PATH.negligible * np.linalg.norm(first.W, axis=1)
+    return int((shrinks | (gone & (state.side == 0).any(axis=1))).sum())
 
 
 def _partial(data: Dataset, unseen: np.ndarray) -> str:
