@@ -42,7 +42,7 @@ class SearchTolerances:
     """Climbs of each sign and kind of start in one round."""
     most_fixed: int = 600
     """Points for which a network with four times as many fixed directions of each sign is tried."""
-    most_constraints: int = 30
+    most_constraints: int = 10
     """Hyperplanes next to a neuron that it may not cross from the beginning."""
     most_idle: int = 5
     """Rounds without weight after which a neuron leaves."""
@@ -121,7 +121,7 @@ class DirectionTolerances:
     """Directions of each sign that may join in one round."""
     random_starts: int = 10
     """Random directions of each sign to climb from, besides those in play."""
-    near: float = 1.5
+    near: float = 1.2
     """Points with y_i f(x_i) up to this multiple of the margin are near it."""
 
 
