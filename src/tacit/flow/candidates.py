@@ -91,6 +91,8 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     if solved is None:
         return None
     V, lam = solved[0] @ Q.T, solved[1]
+    if state.both:
+        V = _nearest(state, X, group, V, sign, pattern, lam)
     smallest = float(margins(X, y, planes.alpha, Neurons(V, sign))[0].min())
     if not smallest > CANDIDATE.none * float(np.linalg.norm(V, axis=1).sum()):
         return None
@@ -129,6 +131,41 @@ def _both_layers(
     V = np.zeros(solution.V.shape)
     V[live] = better[0].V
     return V, better[1]
+
+
+def _nearest(
+    state: State,
+    X: np.ndarray,
+    group: np.ndarray,
+    V: np.ndarray,
+    sign: np.ndarray,
+    pattern: np.ndarray,
+    lam: np.ndarray,
+) -> np.ndarray:
+    """Of all solutions the one nearest to the state, where there are many.
+
+    They share their directions, which λ fixes: neurons of one sign with opposite directions, say,
+    may make up for each other. Their lengths are changed as little as makes all margins right.
+    """
+    y, alpha = state.planes.y, state.planes.alpha
+    lengths = np.linalg.norm(V, axis=1)
+    live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
+    rows = np.flatnonzero(lam > CANDIDATE.dead * lam.max())
+    units = V[live] / lengths[live, None]
+    slopes = np.where(pattern > 0, 1.0, np.where(pattern < 0, alpha, 0.0))[live][:, rows]
+    M = y[rows, None] * (sign[live, None] * slopes * (units @ X[rows].T)).T
+    if len(rows) >= len(live) and np.linalg.matrix_rank(M, CANDIDATE.none) == len(live):
+        return V
+    q = margins(X, y, alpha, Neurons(V, sign))[0]
+    weight = np.abs(state.a) * np.linalg.norm(state.W, axis=1)
+    now = np.bincount(group[group >= 0], weight[group >= 0], len(sign))[live]
+    now *= lengths.sum() / now.sum()
+    now += np.linalg.pinv(M, CANDIDATE.none) @ (q[rows] - M @ now)
+    better = np.zeros_like(V)
+    better[live] = now[:, None] * units
+    least = float(margins(X, y, alpha, Neurons(better, sign))[0].min())
+    kept = (now > 0).all() and least >= (1 - CANDIDATE.none) * q.min()
+    return better if kept else V
 
 
 def _ratio(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons) -> float:

@@ -30,7 +30,7 @@ DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
 DEEPEST = {"both": -1e250, "first": -1e120}
 """Further down squares of weights overflow; with a fixed output layer they grow like log(1/L)."""
-MORE_TRIES = 300
+MORE_TRIES = 1000
 """Steps that may be tried on the way there, or as many as were tried before."""
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
@@ -160,9 +160,7 @@ def binary_limit(
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
-        ending = _end(path, data, train, kind, in_vain=flow.tries >= allowed)
-        if path.end is PathEnd.REACHED or ending[0] in (Outcome.CONVERGED, Outcome.UNDECIDED):
-            outcome, reason, evidence = ending
+        outcome, reason, evidence = _end(path, data, train, kind, in_vain=flow.tries >= allowed)
     certificate = None
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all

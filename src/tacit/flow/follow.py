@@ -16,7 +16,7 @@ from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
-from tacit.flow.stage import Fork, Undecided, prepare, velocities
+from tacit.flow.stage import Fork, Undecided, advance, prepare, velocities
 from tacit.flow.state import OutOfTime, State, check_time, start
 from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
 from tacit.flow.tolerances import PATH, REST, PathTolerances
@@ -247,7 +247,9 @@ class Flow:
                 return
             self.tries += 1
             deep = is_deep(self.now.log_L)
-            h = min(h, (PATH.deep_growth if deep else self.errors.late_growth) / self._fastest())
+            h = min(
+                h, (self.errors.deep_growth if deep else self.errors.late_growth) / self._fastest()
+            )
             log_p = _logs(self.now.p)
             two = self._two_halves(h, log_p, trend)
             full: Landed | float = 0.0
@@ -256,14 +258,15 @@ class Flow:
             if isinstance(two, float) or isinstance(full, float):
                 # Where Newton's method fails across a hyperplane, the step ends just before it.
                 share = two if isinstance(two, float) else full
-                h *= (
-                    share * PATH.before_plane if isinstance(share, float) and share > 0.01 else 0.25
-                )
+                assert isinstance(share, float)
+                if h * self._fastest() < PATH.before_fork and self._meets_fork(h):
+                    return
+                h *= share * PATH.before_plane if share > 0.01 else 0.25
             else:
                 error = _distance(full.state, two.state)
                 if not deep:  # Newton's method may end at a p that is not that of the margins
                     two = two._replace(now=weigh(two.state, self.kind))
-                if self._rises(two.now.log_L):
+                if self._rises(two.now.log_L) or self._rises(weigh(two.state, self.kind).log_L):
                     error = math.inf
                 if error <= self.errors.implicit:
                     better = two.state if deep else _extrapolated(full.state, two.state)
@@ -286,6 +289,8 @@ class Flow:
         """The state after two half steps, or the share of h at which a hyperplane stopped them."""
         half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
         if isinstance(half, float):
+            half = implicit(self.state, h / 2, self.kind, log_p)
+        if isinstance(half, float):
             return half / 2
         middle = _logs(half.now.p)
         second = implicit(half.state, h / 2, self.kind, 2 * middle - log_p)
@@ -295,6 +300,16 @@ class Flow:
             return (1 + second) / 2 if second > 0 else 0.0
         second.state.events = half.state.events + second.state.events
         return second._replace(middle=half.now.log_L)
+
+    def _meets_fork(self, h: float) -> bool:
+        """Whether a neuron comes to w = 0 or a = 0 in a step that is as short as this."""
+        try:
+            advance(self.state.copy(), self.now.p * self.state.planes.y, h)
+        except Fork as fork:
+            return self._at_fork(fork)
+        except Undecided:
+            pass
+        return False
 
     def _rises(self, log_L: float) -> bool:
         """Whether the loss rises, beyond rounding; along the flow it never does."""

@@ -20,7 +20,7 @@ from functools import cache
 
 import numpy as np
 
-from tacit.flow import motion
+from tacit.flow import motion, sensitivity
 from tacit.flow.hyperplanes import Face, hyperplanes_of
 from tacit.flow.state import Met, State, check_time, start
 from tacit.flow.tolerances import STAGE
@@ -57,6 +57,20 @@ def prepare() -> None:
     face_bases(state)
     advance(state, np.ones(2), 0.1)
     state.outputs()
+    none = np.zeros(0, np.int64)
+    way = (state.W[0], state.a[0], state.side[0], state.side[0], none, none, np.zeros(0))
+    sensitivity.turned(
+        *way,
+        planes.e,
+        *planes.pulls(np.ones(2)),
+        planes.X,
+        planes.line,
+        planes.r,
+        planes.y,
+        0.0,
+        True,
+        0.1,
+    )
 
 
 def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = None) -> None:

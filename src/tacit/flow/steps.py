@@ -9,14 +9,14 @@ and the steps need not shrink).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, terms, weights
+from tacit.flow.sensitivity import CODES, turned
 from tacit.flow.stage import Undecided, advance, face_bases, hold, pull, velocities
-from tacit.flow.state import State
+from tacit.flow.state import Met, State
 from tacit.flow.tolerances import STEP
 
 
@@ -186,8 +186,14 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         rest = np.maximum(np.log(weigh(state, kind, seen).p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
     first, errors = 0.0, []
+    log_values, log_slopes, _ = terms(state.outputs(), kind)
+    before = np.exp(np.minimum(log_values - log_slopes, 100.0))
     for attempt in range(STEP.most_newton):
-        p = np.exp(u)
+        total = math.log(max(float(np.exp(u[seen]) @ before[seen]), 1e-300))  # about 0 in the end
+        if abs(total) > STEP.far_total:
+            u[seen] -= total
+        with np.errstate(under="ignore"):
+            p = np.exp(u)
         new = state.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             try:
@@ -211,23 +217,46 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         errors.append(error)
         if attempt >= STEP.patience and error > errors[-STEP.patience] / 2:
             return first
-        if error <= max(STEP.newton, 1e-14 * min(float(np.abs(q[rows]).max()), -STEP.deep)):
+        # No sample, however light, may be nearer than the nearest ones.
+        behind = float(implied[seen].max()) > 1 + STEP.newton * abs(level)
+        small = max(STEP.newton, 1e-14 * min(float(np.abs(q[rows]).max()), -STEP.deep))
+        if error <= small and not behind:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 response = _response(state, new, p * y, h, rows)
                 step = _newton(response, p[rows], bend[rows], ratio, residual)
+                was = np.maximum(np.log(p[rows]), STEP.least_log)
+                u = implied.copy()
+                u[rows] = _moved(was, step, bend[rows] * response.diagonal())
         except np.linalg.LinAlgError:
             return first
-        if not np.isfinite(step).all():
+        if not np.isfinite(u).all():
             return first
-        if is_deep(level) and float(p[rows] @ np.abs(step)) <= STEP.newton:
+        known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
+        if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
-        u = implied
-        u[rows] = np.log(p[rows]) + step * (
-            STEP.most_change / max(float(np.abs(step).max()), STEP.most_change)
-        )
     return first
+
+
+def _moved(u: np.ndarray, step: np.ndarray, stiff: np.ndarray) -> np.ndarray:
+    """log p after Newton's step, which is made in v = stiff·p + log p.
+
+    A sample is one of the nearest, and its p is what has to change, or it is not, and its margin
+    is. In v each of the two is linear in its own way, and a sample may become the other in one
+    step, as in active-set methods; steps of log p alone would have to be short.
+    """
+    stiff = np.maximum(stiff, STEP.light_answer * float(stiff.max(initial=0.0)) + 1e-300)
+    v = np.maximum(stiff * np.exp(u) * (1 + step) + u + step, STEP.least_log)
+    # stiff e^u + u is convex in u: Newton's method from above falls to its root.
+    u = np.where(v > 1, np.minimum(v, np.log(np.maximum(v, 1.0)) - np.log(stiff)), v)
+    for _ in range(STEP.most_newton):
+        steep = stiff * np.exp(u)
+        change = (v - steep - u) / (1 + steep)
+        u = u + change
+        if np.abs(change).max(initial=0.0) < STEP.newton:
+            break
+    return np.asarray(u)
 
 
 def _newton(
@@ -242,16 +271,41 @@ def _newton(
 
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
-    """∂q₁/∂p for these samples, from the derivative of the closed form without events.
+    """∂q₁/∂p for these samples."""
+    met: dict[int, list[Met]] = {}
+    for event in new.events:
+        met.setdefault(event.neuron, []).append(event)
+    calm = np.ones(len(state.a), dtype=bool)
+    calm[list(met)] = False
+    response = _calm_response(_part(state, calm), _part(new, calm), c, h, rows)
+    planes = state.planes
+    X, y = planes.X[rows], planes.y[rows]
+    data = (planes.e, *planes.pulls(c), X, planes.line[rows], planes.r[rows], y)
+    for k, events in met.items():
+        codes = np.array([CODES[event.what] for event in events])
+        where = np.array([event.plane for event in events])
+        when = np.array([event.when for event in events])
+        way = (state.W[k], state.a[k], state.side[k], new.side[k], codes, where, when)
+        D = turned(*way, *data, planes.alpha, state.both, h)
+        moved = new.a[k] * (X @ D[:, :-1].T) + np.outer(X @ new.W[k], D[:, -1])
+        felt = planes.slopes(new.side[[k]])[0, rows] * y * new.copies[k]
+        response += felt[:, None] * moved
+    return response
 
-    Events early in the step are taken to have happened before it. A neuron answers to a change δg
-    of its pull along its face by way·δg, and by what the change of its speed does to w∥ and a.
+
+def _calm_response(
+    state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray
+) -> np.ndarray:
+    """The same for neurons that met no hyperplane, from the derivative of the closed form.
+
+    A neuron answers to a change δg of its pull along its face by way·δg, and by what the change of
+    its speed does to w∥ and a.
     """
     planes = state.planes
-    if any(met.when < h / 2 for met in new.events):
-        state = replace(state, side=new.side)
     X, y = planes.X[rows], planes.y[rows]
     live = np.flatnonzero(planes.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
+    if len(live) == 0:
+        return np.zeros((len(rows), len(rows)))
     state, new = _part(state, live), _part(new, live)
     pulled = planes.slopes(state.side)[:, rows] * y
     felt = planes.slopes(new.side)[:, rows] * y

@@ -50,8 +50,10 @@ class StepTolerances:
     """Newton iterations."""
     patience: int = 6
     """Iterations within which the error must halve, or the step is given up."""
-    most_change: float = 3.0
-    """The largest change of log p in one iteration: p answers to the margins exponentially."""
+    far_total: float = 0.7
+    """|log Σ p ρ|, which is 0 in the end, from which on p is scaled before a stage is made."""
+    light_answer: float = 1e-3
+    """The least answer of a margin to its own p that is reckoned with, over the largest."""
     deep: float = -1e8
     """log L below which p is integrated as a state: margins of 1e8 have a rounding error of 1e-8,
     which would show in p = e^(−q)/L."""
@@ -111,6 +113,9 @@ class PathTolerances:
     """A neuron of this size is dead: its square would soon underflow."""
     fork: float = 1e-6
     """A sliding neuron this small, relative to the largest, has come to w = 0 or a = 0."""
+    before_fork: float = 1e-2
+    """Implicit steps that end for such a neuron at most this long, times the speed of the fastest:
+    until then p stays about the same."""
     rise: float = 1e-9
     """The rise of log L, relative to 1 + |log L|, that is rounding; the flow never raises it."""
 
