@@ -9,6 +9,8 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # Else every process that a test starts compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
+# Numba compiles what is first called, and keeps it beside the source.
+COMPILE := $(BIN)/tacit limit xor > /dev/null && $(BIN)/tacit optimum gaussians:n=30,d=8 > /dev/null
 
 .PHONY: demo test quick test-long soak lint bench clean
 MINUTES ?= 30
@@ -21,7 +23,7 @@ MINUTES ?= 30
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling editables
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[dev]'
-	@$(BIN)/tacit limit xor --width 4 --json > /dev/null  # compiles what is compiled when first used
+	@$(COMPILE)
 	@touch $@
 
 demo: .venv/installed
@@ -41,8 +43,7 @@ test: .venv/installed
 # XLA compiles thousands of small programs here, and without optimisation in half of the time.
 # Numba compiles once, beside mypy, before two processes would both do it.
 quick: .venv/installed
-	@$(BIN)/tacit limit xor > /dev/null
-	@$(BIN)/tacit optimum gaussians:n=30,d=8 > /dev/null
+	@$(COMPILE)
 	XLA_FLAGS="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false" $(PYTEST) -m "not long"
 
 # What XLA's optimisation could change is tested once more, with it.

@@ -188,6 +188,25 @@ def grown(tree: Tree) -> Tree:
     )
 
 
+_compiled = False
+
+
+def compilation() -> float:
+    """Seconds that it took to compile the search: some the first time, then none.
+
+    They are no part of the time that a search is given.
+    """
+    global _compiled
+    if _compiled:
+        return 0.0
+    started = perf_counter()
+    function = Branching(np.eye(2), np.array([1.0, -0.5]), 0.0)
+    function.climb(np.eye(2))
+    function.maximum(0.0)
+    _compiled = True
+    return perf_counter() - started
+
+
 def maxima(
     functions: list[Branching], floors: list[float], enough: int | None, seconds: float
 ) -> list[Branched]:

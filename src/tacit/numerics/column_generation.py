@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from tacit.numerics.arrangements import cells, cover
-from tacit.numerics.branch_and_bound import Branching, maxima
+from tacit.numerics.branch_and_bound import Branching, compilation, maxima
 from tacit.numerics.directions import promising
 from tacit.numerics.float64 import EPS
 from tacit.numerics.max_margin import max_margin
@@ -80,6 +80,7 @@ class Search:
         """In many dimensions: few neurons and points, those that fixed directions make do with."""
         near = self.points[np.argsort(self.lengths[self.points])][: SEARCH.first_points]
         net = Neurons(self.u, self.sign)
+        self.deadline += compilation()
         start = promising(self.X, self.y, self.alpha, net, near, self.signs, self.rng)
         self.look_at(start.net)
         self.points = np.sort(start.points)
