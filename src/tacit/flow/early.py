@@ -21,8 +21,8 @@ from tacit.flow.path import Moment, Path
 from tacit.flow.state import State
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.extremal_directions import extremal_directions
+from tacit.numerics.float64 import LN10
 
-LN10 = math.log(10)
 MOST_SIGNS = 10**6
 """Neurons times samples up to which `to_dict` writes the sectors out."""
 SHARE = 0.1

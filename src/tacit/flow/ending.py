@@ -22,10 +22,10 @@ from tacit.flow.tolerances import EVIDENCE, PATH, PathTolerances
 from tacit.messages import count
 from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
+from tacit.numerics.float64 import LN10
 from tacit.values import BadInput, Dataset, Network, Setting
 from tacit.values.setting import Layers
 
-LN10 = math.log(10)
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
 DEEPEST = {"both": -1e250, "first": -1e120}

@@ -20,10 +20,9 @@ from tacit.flow.path import Path
 from tacit.flow.stage import velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import EVIDENCE
+from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Group, Network
 from tacit.values.setting import Layers
-
-LN10 = math.log(10)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +20,10 @@ from tacit.flow.exponential_tail import tail_of
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.path_measures import Measures, along
 from tacit.messages import count, printable
+from tacit.numerics.float64 import LN10
 from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
 from tacit.values.jsonable import plain
 
-LN10 = math.log(10)
 ROUNDING = 1e-12
 """Angles (rad) and entries of unit vectors up to this are round-off."""
 EVENT_NOUNS = {"cross": "crossing", "die": "death"}

@@ -12,9 +12,8 @@ from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.measures.margin import normalised
 from tacit.models.losses import Exponential, Logistic, Loss
-from tacit.numerics.float64 import EPS
+from tacit.numerics.float64 import EPS, LN10
 
-LN10 = math.log(10)
 LOSSES: dict[Kind, tuple[Loss, float]] = {
     "logistic": (Logistic("sum"), math.log(math.log(2))),
     "exponential": (Exponential("sum"), 0.0),

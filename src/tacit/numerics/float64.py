@@ -1,6 +1,8 @@
-"""Constants of double precision, which every bound on rounding errors is made of."""
+"""Constants of double precision, which bounds on rounding errors are made of, and of logarithms."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -10,3 +12,5 @@ TINY = 5e-324
 """The smallest positive float: what underflow can do to a product."""
 LARGEST = float(np.finfo(np.float64).max)
 """The largest finite float."""
+LN10 = math.log(10)
+"""What natural logarithms are divided by to become decimal ones."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.certificates import two_layer_kkt
 from tacit.measures.boundary import bend
+from tacit.numerics.float64 import LN10
 from tacit.papers.lyu2021.drawing import draw_bends, draw_outputs, draw_points, frame
 from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.example_sets import ExampleSet, example_sets
@@ -18,8 +19,6 @@ from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, pa
 from tacit.reproduction.claims import at_most
 from tacit.training import train_many
 from tacit.values import Network
-
-LN10 = math.log(10)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from tacit.flow.follow import begin
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.stage import advance
 from tacit.flow.state import start
+from tacit.numerics.float64 import LN10
 from tacit.papers.lyu2021.drawing import LANDSCAPE, draw_landscape
 from tacit.papers.lyu2021.figures import PAPER
 from tacit.papers.lyu2021.figures.flows import begin_flow, flow_setting
@@ -20,7 +20,6 @@ from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours
 from tacit.reproduction.claims import at_least, at_most, true
 from tacit.values import Dataset, Network
 
-LN10 = math.log(10)
 BACK = 1.0
 """w₂ where all trajectories start; they come to the front, where it is smaller."""
 DRIFT = (((0.0, -0.25), 1), ((0.0, 0.25), -1))

@@ -188,7 +188,7 @@ def _known(case: Case) -> Aligned | None:
 
 def _alignment(case: Case) -> tuple[Check, ...]:
     """Definition E.3 for the start."""
-    names = ("pull", "well_aligned", "off_the_walls", "small_enough")
+    names = ("pull", "well_aligned", "off_the_hyperplanes", "small_enough")
     if case.start is None or not is_spoken_of(case):
         note = "the initial weights have not been drawn"
         return tuple(undecided(name, PLACE, note) for name in names)
@@ -204,7 +204,7 @@ def _alignment(case: Case) -> tuple[Check, ...]:
             "Definition E.3 (1), (2)",
             f"largest relative difference {known.off:.1e}",
         ),
-        by_slack("off_the_walls", known.gap, "Definition E.3 (3)", "Δ̂", strict=True),
+        by_slack("off_the_hyperplanes", known.gap, "Definition E.3 (3)", "Δ̂", strict=True),
         by_slack(
             "small_enough",
             known.log_size - math.log(known.r) if known.gap > 0 else -1.0,
