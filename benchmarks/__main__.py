@@ -35,12 +35,23 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
 
         return section(picture, say)
 
+    def real_data() -> str:
+        from benchmarks.real_data import section
+
+        return section(say)
+
     def gpu() -> str:
         from benchmarks.gpu import section
 
         return section(say)
 
-    return {"ensembles": ensembles, "solvers": solvers, "growth": growth, "gpu": gpu}
+    return {
+        "ensembles": ensembles,
+        "solvers": solvers,
+        "real_data": real_data,
+        "growth": growth,
+        "gpu": gpu,
+    }
 
 
 def main() -> None:
