@@ -142,11 +142,11 @@ def section(say: Callable[[str], None]) -> str:
     tacit.optimum(gaussian(30, 8, "linear"))
     rows, best = [], []
     for problem in LIMITS:
-        say(f"limit: {problem.name}")
         rows.append(limit_row(problem))
+        say("limit: " + ", ".join(rows[-1]))
     for problem in OPTIMA:
-        say(f"optimum: {problem.name}")
         best.append(optimum_row(problem))
+        say("optimum: " + ", ".join(best[-1]))
     head = ["limit", "outcome", "log₁₀ L", "time", "bar", "descent in C comes to log₁₀ L"]
     return "\n\n".join(
         [
