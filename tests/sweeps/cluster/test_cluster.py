@@ -230,10 +230,13 @@ def test_ctrl_c_stays_ours(address: str) -> None:
 def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path: Path) -> None:
     with joined(there) as cluster:
         victim = cluster._client.run(os.getpid)
+        in_hand: list[object] = []
 
         def kill() -> None:
             busy = cluster._client.processing()
-            os.kill(next(victim[worker] for worker in busy if busy[worker]), signal.SIGKILL)
+            worker = next(worker for worker in busy if busy[worker])
+            in_hand.extend(busy[worker])
+            os.kill(victim[worker], signal.SIGKILL)
 
         store = Store(tmp_path / "out")
         there.executed()
@@ -241,7 +244,8 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
     keys = [point.run.key for point in plan.points]
     assert (swept.done, swept.failed, swept.cached) == (24, 0, 0)
     assert folders(store) == sorted(keys)
-    assert len(there.executed()) > 24  # what the dead worker had in hand was done again
+    # What the dead worker had in hand was done, by it or by another: it may not have begun with it.
+    assert in_hand and set(there.executed()) == set(keys)
     assert table(plan, swept) == local
 
 
