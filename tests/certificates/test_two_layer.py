@@ -186,6 +186,22 @@ def test_an_output_that_is_only_rounding_is_no_margin(bent, rng):
         assert kkt.multipliers.max() < 10  # none that would make something of 1e-17
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e150])
+def test_signs_are_those_of_products_however_long_the_layers_are(size, rng):
+    """‖θ‖² is beyond what 1/q_min can hold: no KKT point, but a network that fits."""
+    X = rng.standard_normal((9, 3))
+    W, a = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    sizes = np.where(np.arange(6) < 3, size, 1.0)
+    y = np.where(np.maximum(X @ W.T, 0) @ a > 0, 1, -1)
+    layers = W * sizes[:, None], a / sizes
+    X *= 10.0 ** np.linspace(0, -250, 9)[:, None]
+    kkt = kkt_of(*layers, X, y, 0.0)
+    assert kkt.feasibility == 0 and kkt.margin > 0 and kkt.stationarity > 0.1
+    for i in range(9):
+        other = np.where(np.arange(9) == i, -y, y)
+        assert kkt_of(*layers, X, other, 0.0).feasibility > 0
+
+
 @pytest.mark.parametrize(
     "change, words",
     [

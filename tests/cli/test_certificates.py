@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit import load, optimum
 from tacit.cli import main
 from tacit.numerics import tree_proof
 from tacit.numerics.tolerances import TreeProofLimits
@@ -123,6 +124,18 @@ def test_certify_weights_made_elsewhere(tacit, tmp_path: Path) -> None:
     np.savez(weights, W=np.array([[3.0, 1.0], [-3.0, 0.0]]), a=np.array([3.0, -3.0]))
     code, out, _ = tacit("certify", str(weights), "--data", "lyu2021_left")
     assert code == 1 and "Not a KKT point" in out
+
+
+def test_biases_are_weights_of_the_constant_coordinate(tacit, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.npz"
+    best = optimum(load("xor", bias=2.0)).network
+    layers = {"fc1.weight": best.W[:, :-1], "fc2.weight": best.a[None]}
+    np.savez(weights, **layers, **{"fc1.bias": 2.0 * best.W[:, -1]})
+    words = "certify", str(weights), "--data", "xor"
+    code, _, err = tacit(*words)
+    assert code == 2 and err.count("\n") == 1 and "--bias 1" in err
+    code, out, _ = tacit(*words, "--bias", "2", "--json")
+    assert code == 0 and json.loads(out)["optimality"] == "certified"
 
 
 @pytest.mark.parametrize(

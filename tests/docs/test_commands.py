@@ -68,6 +68,8 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     if "best.proof" in command and "verify" in command:
         assert main(shlex.split("optimum xor --proof best.proof")) == 0
     np.savez("weights.npz", W=np.eye(2), a=np.ones(2))
+    torch = {"fc1.weight": np.eye(2), "fc1.bias": np.ones(2), "fc2.weight": np.ones((1, 2))}
+    np.savez("torch.npz", **torch)
     (plan,) = re.findall(r"```toml\n(.*?)```", TEXT, re.S)
     Path("grid.toml").write_text(
         "epochs = 5\n" + plan.replace("19", "1").replace("log = 9", "log = 2")

@@ -56,10 +56,51 @@ def test_a_file_gives_the_network_back(tmp_path) -> None:
         Network.load(tmp_path / "net.npz", alpha=0.0)
 
 
-def test_arrays_that_are_not_understood_are_refused(tmp_path) -> None:
-    np.savez(tmp_path / "net.npz", W=np.ones((2, 3)), a=np.ones(2), b=np.ones(2))
-    with pytest.raises(BadInput, match="not understood: b"):
+W, A, B = np.arange(6.0).reshape(2, 3), np.array([1.0, -2.0]), np.array([0.5, 3.0])
+LAYERS = {
+    "PyTorch": {"fc1.weight": W, "fc1.bias": B, "fc2.weight": A[None], "fc2.bias": np.zeros(1)},
+    "Sequential": {"10.weight": A[None], "2.weight": W, "2.bias": B},
+    "names out of order": {"hidden.weight": W, "hidden.bias": B, "a.weight": A[None]},
+    "Keras": {"dense.kernel": W.T, "dense.bias": B, "out.kernel": A[:, None]},
+    "numbers": {"W1": W, "b1": B, "W2": A[None], "b2": np.zeros(())},
+    "letters": {"W": W, "a": A[None], "b": B[:, None]},
+    "the other way round": {"W": W.T, "a": A[:, None], "b": B},
+}
+
+
+@pytest.mark.parametrize("arrays", LAYERS.values(), ids=LAYERS.keys())
+def test_layers_by_other_names_are_the_same_network(tmp_path, arrays) -> None:
+    np.savez(tmp_path / "net.npz", **arrays)
+    net = Network.load(tmp_path / "net.npz", bias=2.0)
+    X = np.random.default_rng(4).standard_normal((5, 3))
+    outputs = np.maximum(X @ W.T + B, 0) @ A
+    assert np.allclose(net.outputs(np.column_stack([X, np.full(5, 2.0)])), outputs, rtol=1e-14)
+    for absent in (None, 0.0):
+        with pytest.raises(BadInput, match="biases of the neurons.*`bias=1`"):
+            Network.load(tmp_path / "net.npz", bias=absent)
+
+
+@pytest.mark.parametrize(
+    "arrays, message",
+    [
+        ({"W": W, "a": A, "gain": B}, "not understood: gain"),
+        ({"W": W, "a": A, "b": np.ones(3)}, "shapes do not fit"),
+        ({"W": W, "a": A, "b": np.array(0.5)}, "bias of the output, 0.5"),
+        ({"W": W}, "no array 'a'"),
+        ({"W": A[None], "a": W}, "shapes do not fit"),
+        ({"W": W, "a": A, "alpha": np.zeros(2)}, "alpha must be one number"),
+        ({"fc1.weight": W, "fc2.weight": np.ones((4, 2)), "fc3.weight": np.ones((1, 4))}, "no two"),
+        ({"fc1.weight": W, "fc2.weight": np.ones((2, 2))}, "shapes do not fit"),
+        ({"fc1.weight": W, "fc1.kernel": W, "fc2.weight": A[None]}, "not understood: fc1.kernel"),
+        ({"fc1.weight": W, "fc2.weight": A[None], "fc3.bias": B}, "not understood: bias of fc3"),
+        ({"W": W, "a": np.array(["x", "y"])}, "not real numbers"),
+    ],
+)
+def test_arrays_that_are_not_understood_are_refused(tmp_path, arrays, message) -> None:
+    np.savez(tmp_path / "net.npz", **arrays)
+    with pytest.raises(BadInput, match=message) as error:
         Network.load(tmp_path / "net.npz")
+    assert "\n" not in str(error.value)
 
 
 def test_shapes_are_checked() -> None:

@@ -103,8 +103,8 @@ def lengths_of(rows: np.ndarray) -> np.ndarray:
 
 
 def inverse(lengths: np.ndarray) -> np.ndarray:
-    """1/length, and 0 where the length is 0."""
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    """1/length, and 0 where the length is 0, or so small that a float cannot hold this."""
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths >= 1e-307)
 
 
 def scaled(value: float | np.ndarray, exponents: int | np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from tacit.certificates.kkt import (
 from tacit.data import takes_data
 from tacit.messages import count, near_miss
 from tacit.numerics.boxed_nnls import Combination, nnls_over_rays
+from tacit.numerics.float64 import TINY
 from tacit.values import BadInput, Dataset, Network
 from tacit.values.setting import Layers
 
@@ -74,13 +75,15 @@ def two_layer_kkt(
     combination = nnls_over_rays(problem, problem.target, np.argsort(problem.gap))
     lam, H = problem.multipliers_and_masks(combination)
     H = np.where(on, H[:, owner], net.slopes)
+    feasibility = _feasibility(net, W, a)
+    margin = float(scaled(net.q_min, int(net.exponents.max()) + unit))
     masks = {(int(k), int(i)): float(H[i, k]) for k, i in np.argwhere(on.T)}
     return KKT(
         stationarity=_stationarity(net, lam, H),
-        feasibility=infeasibility(scaled(net.q, net.exponents - net.exponents.max())),
+        feasibility=feasibility,
         complementarity=float(net.L * (lam @ net.gap)),
         multipliers=scaled(lam, -net.exponents - unit),
-        margin=float(scaled(net.q_min, int(net.exponents.max()) + unit)),
+        margin=max(margin, TINY) if feasibility == 0 else margin,
         subdifferential=_in_words(H[on & _matters(net, lam)], alpha),
         masks=masks,
         boundary=len(masks),
@@ -179,7 +182,7 @@ class _Net:
         lam, H = np.zeros(len(self.X)), np.zeros(self.free.shape)
         np.add.at(lam, combination.points, weights)
         np.add.at(H, combination.points, weights[:, None] * combination.rays)
-        H = np.where((lam > 0)[:, None], H * inverse(lam)[:, None], self.slopes)
+        H = np.divide(H, lam[:, None], out=self.slopes.copy(), where=(lam > 0)[:, None])
         return lam, np.clip(H, self.alpha, 1.0)
 
 
@@ -205,6 +208,21 @@ def _on_the_sphere(
         free=np.zeros((len(X), len(W)), dtype=bool),
     )
     return net, unit
+
+
+def _feasibility(net: _Net, W: np.ndarray, a: np.ndarray) -> float:
+    """Signs of q_i do not depend on how long w_k and a_k are for themselves, only their product.
+
+    So neither ‖w_k‖ = 1e200 with a_k = 1e-200 nor a short point takes a sign away.
+    """
+    e_W = exponents_of(W)
+    used = (a != 0) & np.any(W, axis=1)
+    unit = (e_W + np.frexp(a)[1])[used].max(initial=-(2**12))
+    balanced = replace(net, W=scaled(W, -e_W[:, None]), a=scaled(a, e_W - unit))
+    q = balanced.q
+    if (q > 0).all():
+        return 0.0
+    return infeasibility(scaled(q, net.exponents - net.exponents.max()))
 
 
 def _on_boundary(W: np.ndarray, a: np.ndarray, X: np.ndarray, boundary: float) -> np.ndarray:

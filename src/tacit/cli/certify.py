@@ -45,7 +45,8 @@ def certify(
     ----------
     weights
         A folder of `train` or `limit` (its data and setting are known; of `limit` the limit, or the
-        last moment where there is none), or a .npz file with W (m × d) and a (m).
+        last moment where there is none), or a .npz file with W (m × d) and a (m), or with two
+        layers as PyTorch names them (fc1.weight, fc2.weight; biases with --bias).
     data
         With a .npz file: the data, a file or generator call.
     activation
@@ -75,7 +76,8 @@ def certify(
             raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
         alpha = None if activation is None else Setting(activation=activation).alpha
         points = options.load(data)
-        networks = [Named(weights.name, Network.load(weights, alpha), points, train or "both")]
+        network = Network.load(weights, alpha, options.bias)
+        networks = [Named(weights.name, network, points, train or "both")]
 
     from tacit.certificates import certificates_to_dict
     from tacit.certificates import certify as certify_network

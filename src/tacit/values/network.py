@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.files import read_npz, write_file
-from tacit.messages import BadInput, count, near_miss
+from tacit.messages import BadInput, count
+from tacit.values.weight_names import two_layers
 
 SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
@@ -192,35 +193,43 @@ class Network:
         write_file(Path(path), whole.getvalue(), force)
 
     @classmethod
-    def load(cls, path: str | Path, alpha: float | None = None) -> Network:
-        """Read a .npz file with the arrays W (m × d) and a (m).
+    def load(
+        cls, path: str | Path, alpha: float | None = None, bias: float | None = None
+    ) -> Network:
+        """Read a .npz file with the arrays W (m × d) and a (m), or with PyTorch's names for them.
 
         Parameters
         ----------
         path : str or Path
-            The file. An array that is not understood, such as a bias, is refused: without it this
-            would be another network.
+            The file. An array that is not understood is refused: without it this would be another
+            network.
         alpha : float, optional
             The slope of the activation, where the file does not say it (default 0, ReLU).
+        bias : float, optional
+            The constant last coordinate of the data, as `tacit.load` takes it: biases of the
+            neurons, over this constant, become the last column of W. A file with biases is refused
+            without it.
         """
         arrays = read_npz(Path(path), most_bytes=MOST_BYTES)
-        for name in ("W", "a"):
-            if name not in arrays:
-                hint = near_miss(name, arrays)
-                raise BadInput(f"{path} has no array '{name}'; it needs W (m × d) and a (m){hint}")
-            if arrays[name].dtype.kind not in "iuf":
-                raise BadInput(
-                    f"{path}: array '{name}' holds {arrays[name].dtype}, not real numbers"
-                )
-        if others := sorted(set(arrays) - {"W", "a", "alpha"}):
+        slope = arrays.pop("alpha", None)
+        W, a, b, c = two_layers(arrays, f"{path}")
+        if c is not None and c.any():
             raise BadInput(
-                f"{path} has arrays that are not understood: {', '.join(others)}; "
-                "a network is W (m × d) and a (m), a bias is a constant last coordinate of the data"
+                f"{path} has a bias of the output, {float(c.flat[0]):g}; these networks have none"
             )
-        stored = float(arrays["alpha"]) if "alpha" in arrays and arrays["alpha"].size == 1 else None
+        if b is not None:
+            if not bias:
+                raise BadInput(
+                    f"{path} has biases of the neurons; give the data a constant coordinate, "
+                    "`bias=1`, and they become weights of it"
+                )
+            W = np.column_stack([W, b / bias])
+        if slope is not None and (slope.size != 1 or slope.dtype.kind not in "iuf"):
+            raise BadInput(f"{path}: alpha must be one number")
+        stored = None if slope is None else float(slope.flat[0])
         if alpha is not None and stored is not None and alpha != stored:
             raise BadInput(f"{path} says alpha = {stored:g}, not {alpha:g}")
-        return cls(arrays["W"], arrays["a"], alpha if alpha is not None else stored or 0.0)
+        return cls(W, a, alpha if alpha is not None else stored or 0.0)
 
     def __repr__(self) -> str:
         kind = "ReLU" if self.alpha == 0 else f"Leaky ReLU (α = {self.alpha:g})"
