@@ -73,8 +73,7 @@ class Hyperplanes:
 
         It is kept, with what is in it, until more is needed.
         """
-        lines, d = self.e.shape
-        if not self._room or self._room[0].on.shape[1] < min(most + 2, lines):
+        if not self._room or self._room[0].on.shape[1] < min(most + 2, len(self.e)):
             self._make_room(neurons, 2 * most + 8)
         elif len(self._room[0].size) < min(neurons, self._places(self._room[0].on.shape[1])):
             self._make_room(neurons, self._room[0].on.shape[1])

@@ -21,7 +21,8 @@ ON_PLANE, AT_ORIGIN, TIE = STAGE.on_plane, STAGE.at_origin, STAGE.tie
 SAME_ROOT, MOST_EVENTS, DEPENDENT = STAGE.same_root, STAGE.most_events, STAGE.dependent
 MOST_TURN, MOST_UPDATES = STAGE.most_turn, STAGE.most_updates
 CROSS, SLIDE, RELEASE = 0, 1, 2
-"""Kinds of events."""
+KINDS = ("cross", "slide", "release")
+"""Kinds of events, by their numbers."""
 FINE, TOO_LONG, ENDLESS, NO_ROOM, FORK_W, FORK_A = 0, 1, 2, 3, 4, 5
 """How a stage went: the last two are a sliding neuron that came to w = 0 or a = 0."""
 Array = np.ndarray

@@ -14,14 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.flow.motion import CROSS, DEPENDENT, RELEASE, SLIDE, dot
 from tacit.numerics.compiled import compiled
 
 Array = np.ndarray
-CROSS, SLIDE, RELEASE = 0, 1, 2
-"""Kinds of events."""
-CODES = {"cross": CROSS, "slide": SLIDE, "release": RELEASE}
-DEPENDENT = 1e-10
-"""A unit normal that is nearer than this to the span of the others lies in it."""
 SHORT = 1e-12
 """Hyperbolic angles up to which a piece of the way is straight."""
 GRAZES = 1e-9
@@ -66,14 +62,14 @@ def turned(
             now += time
             _push(pushed, side, X, line, r, y, alpha, Q, rank)
             a = _piece(w, a, g, time, D, pushed, both)
-            rate = _dot(g, w) if both else 0.0
+            rate = dot(g, w) if both else 0.0
             normal = e[0 if last else plane[step]]
-            speed = a * _dot(normal, g)
-            grazes = abs(speed) <= GRAZES * abs(a) * np.sqrt(_dot(g, g))
+            speed = a * dot(normal, g)
+            grazes = abs(speed) <= GRAZES * abs(a) * np.sqrt(dot(g, g))
             for i in range(len(X)):
                 wait = -late[i]
                 if not last:
-                    wait = 0.0 if grazes else -_dot(normal, D[i]) / speed
+                    wait = 0.0 if grazes else -dot(normal, D[i]) / speed
                 late[i] += wait
                 for x in range(d):
                     D[i, x] += a * g[x] * wait
@@ -86,24 +82,16 @@ def turned(
         elif met[step] == SLIDE:
             side[where] = 0
         else:
-            speed = a * (_dot(e[where], g) + plus[where])
+            speed = a * (dot(e[where], g) + plus[where])
             side[where] = _released(step, met, plane, end, speed)
     return D
-
-
-@compiled
-def _dot(u: Array, v: Array) -> float:
-    total = 0.0
-    for x in range(len(u)):
-        total += u[x] * v[x]
-    return total
 
 
 @compiled
 def _along(v: Array, Q: Array, rank: int) -> None:
     """Project v, in place, on the face whose normals are rows of Q."""
     for j in range(rank):
-        part = _dot(Q[j], v)
+        part = dot(Q[j], v)
         for x in range(len(v)):
             v[x] -= part * Q[j, x]
 
@@ -135,7 +123,7 @@ def _pull(g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array) 
             Q[rank] = e[i]
             _along(Q[rank], Q, rank)
             _along(Q[rank], Q, rank)
-            length = np.sqrt(_dot(Q[rank], Q[rank]))
+            length = np.sqrt(dot(Q[rank], Q[rank]))
             if length > DEPENDENT:
                 for x in range(len(g)):
                     Q[rank, x] /= length
@@ -169,23 +157,23 @@ def _push(
 def _piece(w: Array, a: float, g: Array, time: float, D: Array, pushed: Array, both: bool) -> float:
     """Move w along a piece of its way, and D with it; a at its end is returned."""
     d = len(w)
-    size = np.sqrt(_dot(g, g))
+    size = np.sqrt(dot(g, g))
     if not both or size * time < SHORT:
         for i in range(len(D)):
-            more = time * _dot(pushed[i], w) if both else 0.0
+            more = time * dot(pushed[i], w) if both else 0.0
             for x in range(d):
                 D[i, x] += time * (a * pushed[i, x] + D[i, d] * g[x])
             D[i, d] += more
-        more = time * _dot(g, w) if both else 0.0
+        more = time * dot(g, w) if both else 0.0
         for x in range(d):
             w[x] += a * time * g[x]
         return a + more
-    along = _dot(g, w) / size
+    along = dot(g, w) / size
     C, S, half = np.cosh(size * time), np.sinh(size * time), np.sinh(size * time / 2)
     far = 2 * half * half * along + S * a  # how far it goes along g
     for i in range(len(D)):
-        faster = _dot(g, pushed[i]) / size
-        before = _dot(g, D[i]) / size + (_dot(w, pushed[i]) - along * faster) / size  # ∂w∥
+        faster = dot(g, pushed[i]) / size
+        before = dot(g, D[i]) / size + (dot(w, pushed[i]) - along * faster) / size  # ∂w∥
         after = C * before + S * D[i, d] + (S * along + C * a) * time * faster
         for x in range(d):
             unit = g[x] / size

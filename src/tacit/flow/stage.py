@@ -26,8 +26,6 @@ from tacit.flow.state import Met, State, check_time, start
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.least_squares import boxed_least_squares
 
-KINDS = ("cross", "slide", "release")
-
 
 class Undecided(Exception):
     """Floating point cannot tell how the flow goes on; the message says why."""
@@ -166,7 +164,7 @@ def _note(state: State, log: motion.Log, first: int) -> None:
     if count > len(log.rows):
         raise Undecided("too many events in one stage")
     state.events += [
-        Met(first + int(k), int(plane), KINDS[int(what)], when, bend)
+        Met(first + int(k), int(plane), motion.KINDS[int(what)], when, bend)
         for k, plane, what, when, bend in log.rows[:count].tolist()
     ]
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, terms, weights
-from tacit.flow.sensitivity import CODES, turned
+from tacit.flow.motion import KINDS
+from tacit.flow.sensitivity import turned
 from tacit.flow.stage import Undecided, advance, face_bases, hold, pull, velocities
 from tacit.flow.state import Met, State
 from tacit.flow.tolerances import STEP
@@ -292,7 +293,7 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
     X, y = planes.X[rows], planes.y[rows]
     data = (planes.e, *planes.pulls(c), X, planes.line[rows], planes.r[rows], y)
     for k, events in met.items():
-        codes = np.array([CODES[event.what] for event in events])
+        codes = np.array([KINDS.index(event.what) for event in events])
         where = np.array([event.plane for event in events])
         when = np.array([event.when for event in events])
         way = (state.W[k], state.a[k], state.side[k], new.side[k], codes, where, when)
