@@ -32,6 +32,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> None:
+    """What a statement says must not depend on how busy the machine is that tests it."""
+    papers = "tacit.papers"
+    import_module(f"{papers}.wang2022.statements.widest_margin").SECONDS = 60.0
+    import_module(f"{papers}.lyu2021.geometry.one_sided").MOST_SECONDS = 60.0
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     """Fresh for every test; what is printed here is shown when the test fails."""
