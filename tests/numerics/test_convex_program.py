@@ -248,6 +248,16 @@ def test_nearly_impossible(rng: np.random.Generator) -> None:
         assert_proved(X, y, 0.0, convex_optimum(X, y), rng)
 
 
+@pytest.mark.parametrize("distance", [1e-5, 3e-9])
+def test_pairs_that_nearly_coincide(distance: float, rng: np.random.Generator) -> None:
+    """Four pairs of different labels: rounding errors of the program are as large as margins."""
+    angle = np.array([0.1, 1.3, 2.9, 4.4])
+    angle = np.concatenate([angle, angle + distance * (1 + rng.random(4))])
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    best = convex_optimum(X, np.repeat([1.0, -1.0], 4), 0.1)
+    assert 0 < best.lower <= best.upper < 10 * best.lower
+
+
 def test_infeasible(rng: np.random.Generator) -> None:
     X, y = problem("random", rng)
     X[1], y[1] = 4 * X[0], -y[0]

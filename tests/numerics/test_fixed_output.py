@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -61,8 +62,60 @@ def test_all_sizes_of_all_groups(units: int, rng: np.random.Generator) -> None:
     solved = fixed_optimum(X, y, 0.1, units, 0.5)
     best = by_brute_force(X, y, 0.1, units, 0.5)
     assert solved.lower <= best * (1 + 1e-7)
-    assert solved.upper >= best * (1 - 1e-7)
+    assert solved.upper == pytest.approx(best, rel=1e-6)
     assert_reached(X, y, 0.1, solved, units, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("X", "W"),
+    [
+        ([[2.0, 0], [-2, 1]], [[0.25, 1]]),
+        ([[1.0, 1, -1], [1e-6, -1, 1]], [[2.0, 0, 1]]),
+        ([[1.0, 0], [0, 1], [100, -1]], [[1.0, 1]]),
+    ],
+)
+def test_one_unit_fits(X: list[list[float]], W: list[list[float]]) -> None:
+    """The heaviest unit of the convex program sees one of the points, and a single one all."""
+    points, y = np.array(X), np.ones(len(X))
+    assert (points @ np.array(W).T > 0).all()
+    best = fixed_optimum(points, y, 0.0, 1, 2.0)
+    assert_reached(points, y, 0.0, best, 1, 2.0)
+
+
+def test_few_units_on_both_sides(rng: np.random.Generator) -> None:
+    """Labels of a network with two units of each sign: one such network fits."""
+    fits = 0
+    for _ in range(5):
+        X, W = rng.standard_normal((12, 2)), rng.standard_normal((4, 2))
+        y = np.sign(np.maximum(X @ W.T, 0) @ [1, 1, -1, -1])
+        X, y = X[y != 0], y[y != 0]
+        best = fixed_optimum(X, y, 0.0, 2, 1.0)
+        if math.isfinite(best.upper):
+            fits += 1
+            assert_reached(X, y, 0.0, best, 2, 1.0)
+    assert fits == 5
+
+
+def test_the_upper_bound_is_that_of_the_very_weights(rng: np.random.Generator) -> None:
+    """In fractions, on rows of very different lengths and nearly coinciding points."""
+    for _ in range(4):
+        X = rng.standard_normal((4, 2)) * 10.0 ** rng.uniform(-3, 3, (4, 1))
+        X[1] = X[0] * (1 + 1e-7 * rng.standard_normal(2))
+        y = np.array([1.0, -1, 1, -1])
+        best = fixed_optimum(X, y, 0.3, 6, 0.7)
+        if math.isfinite(best.upper):
+            square = _square_of_objective(best.W, best.a, X, y, 0.3)
+            assert square <= Fraction(best.upper) ** 2 <= square * Fraction(1 + 1e-8)
+
+
+def _square_of_objective(
+    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float
+) -> Fraction:
+    """(‖W‖ / min y_i f(x_i))², exactly."""
+    exact = np.vectorize(Fraction, otypes=[object])
+    t = exact(X) @ exact(W).T
+    outputs = np.where(t > 0, t, Fraction(alpha) * t) @ exact(a)
+    return Fraction((exact(W) ** 2).sum() / min(exact(y) * outputs) ** 2)
 
 
 def test_sizes_one_and_nine() -> None:

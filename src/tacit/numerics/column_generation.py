@@ -12,6 +12,7 @@ from tacit.numerics.arrangements import cells, cover
 from tacit.numerics.branch_and_bound import Branching, compilation, maxima
 from tacit.numerics.directions import promising
 from tacit.numerics.float64 import EPS
+from tacit.numerics.interpolation import interpolate
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.outer_bounds import subsets_bound
@@ -89,7 +90,10 @@ class Search:
             self._join(start.net.V[start.net.sign == s], s)
 
     def any_network(self) -> None:
-        """If no network is known yet, try many fixed directions, and the best weights for them."""
+        """If no network is known yet, try many fixed directions, and the best weights for them.
+
+        Solvers of programs may be too inexact for close points; then interpolation is tried.
+        """
         n, d = self.X.shape
         if self.margin > 0 or n > SEARCH.most_fixed:
             return
@@ -102,6 +106,10 @@ class Search:
         if weights is not None:
             used = weights > 0
             self.look_at(Neurons(net.V[used] * weights[used][:, None], sign[used]))
+        if not self.margin > 0:
+            fit = interpolate(self.X, self.y, self.alpha, self.signs, self.u, self.rng)
+            if fit is not None:
+                self.look_at(fit)
 
     @property
     def left(self) -> float:

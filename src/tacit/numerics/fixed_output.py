@@ -5,22 +5,25 @@
 Units of one pattern and sign are best all equal, so a group of n_g units with v_g = v·Σ w_k costs
 ‖v_g‖²/(v² n_g), and the problem is combinatorial in the n_g. Letting them be real numbers gives
 √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²) / (v√k), a convex program and a lower bound; rounding them and solving
-again gives a network.
+again gives a network. With few units local search gives others (`few_units`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 
 from tacit.numerics.convex_program import ConvexOptimum, OptimumStatus, convex_optimum, power_of_two
+from tacit.numerics.few_units import fitting
 from tacit.numerics.float64 import EPS, LARGEST
-from tacit.numerics.neurons import Neurons, margins
+from tacit.numerics.neurons import Neurons, margins, reached_objective
 from tacit.numerics.restricted import Groups, restricted_program
 from tacit.numerics.tolerances import FIXED_OUTPUT, SEARCH
+from tacit.values import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,7 @@ def fixed_optimum(
     seconds: float = math.inf,
 ) -> FixedOptimum:
     """The best network with `units` units of output weight +v and as many of −v."""
+    deadline = perf_counter() + seconds
     scale = power_of_two(X)
     relaxed = convex_optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
     none = FixedOptimum(
@@ -61,21 +65,45 @@ def fixed_optimum(
     )
     if relaxed.status == OptimumStatus.INFEASIBLE:
         return none
-    # In units in which the longest point has norm about 1, and v is 1.
+    # In units in which the longest point has norm about 1, and v is 1; in the span of the points.
     lower = relaxed.lower * scale / math.sqrt(units)
-    best = replace(none, lower=lower)
-    if math.isfinite(relaxed.upper):
-        net = _heaviest(Neurons(relaxed.neurons.V * scale, relaxed.neurons.sign), units)
-        sizes = _sizes(net, units)
-        for proposal in (net, _resolved(X / scale, y, alpha, net, sizes)):
-            if proposal is not None:
-                best = _better(best, X / scale, y, alpha, proposal, sizes)
+    Q, R = np.linalg.qr((X / scale).T) if X.shape[1] > len(X) else (None, X.T / scale)
+    best = replace(none, lower=lower, W=np.zeros((0, len(R))))
+    V = relaxed.neurons.V * scale
+    net = Neurons(V if Q is None else V @ Q, relaxed.neurons.sign)
+    for proposal, sizes in _proposals(R.T, y, alpha, units, net, deadline):
+        best = _better(best, R.T, y, alpha, proposal, sizes)
     with np.errstate(over="ignore", under="ignore"):
-        W, upper = best.W / v / scale, best.upper / v / scale
+        W = (best.W if Q is None else best.W @ Q.T) / v / scale
     lower = min(lower / v / scale, LARGEST)
-    if not (np.isfinite(W).all() and math.isfinite(upper)):  # no float can hold the weights
+    network = Network(W, v * best.a, alpha)
+    upper = reached_objective(X, y, network, "first") if np.isfinite(W).all() else math.inf
+    if math.isinf(upper):  # none was found, or no float can hold the weights
         return replace(none, lower=lower)
-    return replace(best, lower=lower, upper=upper, W=W, a=v * best.a)
+    gap = max(upper - lower, 0.0) / upper
+    return replace(best, lower=lower, upper=upper, gap=gap, W=W, a=network.a)
+
+
+def _proposals(
+    X: np.ndarray, y: np.ndarray, alpha: float, units: int, net: Neurons, deadline: float
+) -> Iterator[tuple[Neurons, np.ndarray]]:
+    """Groups and their sizes: those of the convex program rounded, and with few units others."""
+    few = _heaviest(net, units)
+    if len(net.sign):
+        sizes = _sizes(few, units)
+        yield few, sizes
+        yield from _resolved(X, y, alpha, few, sizes, FIXED_OUTPUT.most_flips)
+        if len(few.sign) == len(net.sign):
+            return
+    small = X.size * units * FIXED_OUTPUT.random_starts <= FIXED_OUTPUT.most_products
+    if not (small and np.linalg.norm(X, axis=1).all()):
+        return
+    for start in fitting(X, y, alpha, units, net):
+        ones = np.ones(len(start.sign), dtype=int)
+        yield start, ones
+        yield from _resolved(X, y, alpha, start, ones, FIXED_OUTPUT.few_flips)
+        if perf_counter() > deadline:
+            return
 
 
 def _better(
@@ -92,9 +120,8 @@ def _better(
     margin = _margin(X, y, alpha, W, a)
     if not (margin > 0 and 1 / margin < best.upper):
         return best
-    gap = max(1 - best.lower * margin, 0.0)
     scale = 1 / (margin * float(np.linalg.norm(W)))
-    return replace(best, upper=1 / margin, gap=gap, W=W * scale, a=a)
+    return replace(best, upper=1 / margin, W=W * scale, a=a)
 
 
 def _heaviest(net: Neurons, units: int) -> Neurons:
@@ -127,28 +154,44 @@ def _by_sign(net: Neurons) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _resolved(
-    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, sizes: np.ndarray
-) -> Neurons | None:
-    """The best weights for groups of these sizes, in these cells or in better ones near by."""
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, sizes: np.ndarray, flips: int
+) -> Iterator[tuple[Neurons, np.ndarray]]:
+    """The best weights for groups of these sizes, in these cells or in better ones near by.
+
+    Where a group helps a point its side is not held (`restricted`), so that it may have moved to
+    the other one, which then counts.
+    """
+    helps = net.sign[:, None] * y > 0
     pattern = np.where(net.V @ X.T > 0, 1, -1).astype(np.int8)
     best, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
-    tries = 0
-    while best is not None:
-        lengths = np.outer(np.linalg.norm(best.V, axis=1), np.linalg.norm(X, axis=1))
-        touching = np.abs(best.V @ X.T) < FIXED_OUTPUT.touching * lengths
-        for g, i in np.argwhere(touching & (net.sign[:, None] * y < 0)):
-            tries += 1
-            if tries > FIXED_OUTPUT.most_flips:
-                return best
-            flipped = pattern.copy()
-            flipped[g, i] *= -1
-            other, better = _in_cells(X, y, alpha, net.sign, flipped, sizes)
-            if other is not None and better > value * FIXED_OUTPUT.better:
-                pattern, best, value = flipped, other, better
+    tried, better = 0, best is not None
+    while best is not None and better:
+        better = False
+        for changed in _neighbours(X, best, pattern, helps):
+            tried += 1
+            if tried > flips:
                 break
-        else:
-            return best
-    return None
+            other, its_value = _in_cells(X, y, alpha, net.sign, changed, sizes)
+            if other is not None and its_value > value * FIXED_OUTPUT.better:
+                pattern, best, value, better = changed, other, its_value, True
+                break
+    if best is not None:
+        yield best, sizes
+
+
+def _neighbours(
+    X: np.ndarray, net: Neurons, pattern: np.ndarray, helps: np.ndarray
+) -> Iterator[np.ndarray]:
+    """The pattern that the network has by now, and those beyond hyperplanes that it touches."""
+    t = net.V @ X.T
+    moved = np.where(helps, np.where(t > 0, 1, -1), pattern).astype(np.int8)
+    if (moved != pattern).any():
+        yield moved
+    lengths = np.outer(np.linalg.norm(net.V, axis=1), np.linalg.norm(X, axis=1))
+    for g, i in np.argwhere((np.abs(t) < FIXED_OUTPUT.touching * lengths) & ~helps):
+        flipped = pattern.copy()
+        flipped[g, i] *= -1
+        yield flipped
 
 
 def _in_cells(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def margins(
     X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons
 ) -> tuple[np.ndarray, np.ndarray]:
     """y_i f(x_i), and bounds of their rounding errors; in more digits where they are needed."""
-    q, error = _margins(X, y, alpha, net.V, net.sign)
+    q, error = _margins(X, y, alpha, net.V.astype(float), net.sign)  # rounded once at most
     rows = np.flatnonzero((error > 1e-11 * np.abs(q)) & (q - error <= 2 * (q + error).min()))
     if len(rows) * net.V.size <= MOST_PRODUCTS:
         long = np.longdouble
@@ -68,14 +69,35 @@ def size(net: Neurons, budget: Budget) -> float:
     return math.hypot(lengths[net.sign > 0].sum(), lengths[net.sign < 0].sum())
 
 
-def reached_objective(X: np.ndarray, y: np.ndarray, network: Network) -> float:
-    """Σ|a_k|‖w_k‖ over min y_i f(x_i) of these very weights, rounded up; inf if they do not fit."""
-    shift = int(np.frexp(np.abs(X).max())[1])  # a power of two rounds nothing
-    a = np.abs(network.a)
-    V = network.W.astype(np.longdouble) * a[:, None]
-    q, error = margins(
-        np.ldexp(X, -shift), y, network.alpha, Neurons(V, np.sign(network.a).astype(int))
-    )
-    margin = math.ldexp(float((q - error).min()), shift)
-    total = math.fsum(w * math.hypot(*row) for w, row in zip(a, network.W.tolist(), strict=True))
-    return total / margin * (1 + (X.shape[1] + 16) * EPS) if margin > 0 else math.inf
+def reached_objective(
+    X: np.ndarray, y: np.ndarray, network: Network, train: Literal["both", "first"] = "both"
+) -> float:
+    """Σ|a_k|‖w_k‖, or ‖W‖, over min y_i f(x_i) of these very weights; inf if they do not fit.
+
+    It is rounded up.
+    """
+    if not network.width:
+        return math.inf
+    X, shift = _near_one(X)
+    W, _ = _near_one(network.W)
+    a, second = _near_one(network.a)
+    V = W.astype(np.longdouble) * np.abs(a)[:, None]
+    q, error = margins(X, y, network.alpha, Neurons(V, np.sign(a).astype(int)))
+    margin = float((q - error).min())
+    lengths = [math.hypot(*row) for row in W.tolist()]
+    if train == "first":  # the margin is that of these output weights
+        total, shift = math.hypot(*lengths), shift + second
+    else:
+        total = math.fsum(abs(w) * length for w, length in zip(a, lengths, strict=True))
+    if not margin > 0:
+        return math.inf
+    try:
+        return math.ldexp(total / margin * (1 + (X.shape[1] + 16) * EPS), -shift)
+    except OverflowError:
+        return math.inf
+
+
+def _near_one(array: np.ndarray) -> tuple[np.ndarray, int]:
+    """The array times 2⁻ᵏ with largest entry near 1, and k; a power of two rounds nothing."""
+    shift = int(np.frexp(np.abs(array).max())[1])
+    return np.ldexp(array, -shift), shift

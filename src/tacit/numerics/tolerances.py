@@ -182,15 +182,39 @@ class PolishTolerances:
 
 
 @dataclass(frozen=True)
+class InterpolationTolerances:
+    """Networks that fit points which nearly coincide (`interpolation`)."""
+
+    perpendicular: int = 4
+    """Random directions perpendicular to each point."""
+    singular: float = 1e-15
+    """Singular values below this share of the largest are 0: close points make small ones."""
+    reweightings: int = 12
+    """Least squares with new weights; each comes nearer to the least Σ|c|."""
+    least_weight: float = 1e-6
+    """The least weight of a column, relative to the largest |c|: it may come back."""
+
+
+@dataclass(frozen=True)
 class FixedOutputTolerances:
     """The output layer fixed at ±v (`fixed_output`)."""
 
     most_flips: int = 60
-    """Hyperplanes beyond which a better cell is looked for."""
+    """Other cells that are tried …"""
+    few_flips: int = 10
+    """… and from each start of the search with few units."""
     touching: float = 1e-6
     """The cosine up to which a group touches a hyperplane: the solver's error."""
     better: float = 1 + 1e-9
     """The factor by which another cell must be better, or the search would go to and fro."""
+    random_starts: int = 40
+    """Random starts of the search with few units …"""
+    most_products: int = 2_000_000
+    """… as long as n·d·units are no more than this over the number of starts …"""
+    most_steps: int = 300
+    """… each with so many steps."""
+    long: float = 3.0
+    """The length of a unit at the start: at 1/units of it outputs on unit rows are about 1."""
 
 
 @dataclass(frozen=True)
@@ -317,6 +341,7 @@ DIRECTIONS = DirectionTolerances()
 BRANCHING = BranchingLimits()
 TREE_PROOF = TreeProofLimits()
 POLISH = PolishTolerances()
+INTERPOLATION = InterpolationTolerances()
 FIXED_OUTPUT = FixedOutputTolerances()
 OUTER_BOUND = OuterBoundTolerances()
 MARGIN = MarginTolerances()
