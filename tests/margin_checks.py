@@ -11,6 +11,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tacit.values import Interval
+
 any_points = st.tuples(st.integers(1, 5), st.integers(1, 3)).flatmap(
     lambda shape: arrays(
         np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)
@@ -51,21 +53,21 @@ def assert_bracketed(
     assert dot(vector, vector) <= upper * (1 + Fraction(len(w) + 4, 2**51))
 
 
-def assert_sound(solution: Any, n: int) -> None:
+def assert_sound(solution: Any, bounds: Interval, n: int) -> None:
     """What every solution of a problem with n points keeps to, whatever the points are."""
-    assert solution.lower <= solution.upper
-    assert 0 <= solution.gap <= 2
+    assert bounds.lower <= bounds.upper
+    assert 0 <= solution.gap and (solution.gap <= 1 or bounds.lower < 0)
     assert solution.multipliers.shape == (n,) and (solution.multipliers >= 0).all()
     if solution.status == "not separable":
         assert len(solution.support) == 0
 
 
-def assert_same(solution: Any, truth: Any) -> None:
-    """Two solutions of one problem that has one."""
+def assert_same(solution: Any, truth: Any, bounds: str, vector: str) -> None:
+    """Two solutions of one problem that has one; their bounds and vectors have these names."""
     assert solution.status == "separable" and solution.gap <= 1e-11
-    assert solution.lower == pytest.approx(truth.lower, rel=1e-11)
+    assert getattr(solution, bounds).lower == pytest.approx(getattr(truth, bounds).lower, rel=1e-11)
     assert solution.support.tolist() == truth.support.tolist()
-    np.testing.assert_allclose(solution.w, truth.w, rtol=1e-9)
+    np.testing.assert_allclose(getattr(solution, vector), getattr(truth, vector), rtol=1e-9)
 
 
 LIES = {

@@ -86,9 +86,9 @@ def test_the_batched_version_does_the_same_work() -> None:
 def test_solvers_have_one_problem() -> None:
     X, y = works.xor_like(8, 2)
     best = convex_optimum(X, y)
-    assert solvers.all_cells(X, y) == pytest.approx(best.upper, rel=1e-6)
+    assert solvers.all_cells(X, y) == pytest.approx(best.objective_bounds.upper, rel=1e-6)
     *_, margin = solvers.soft_min_ascent(X, y, neurons=100, iterations=4000)
-    assert 0.95 < margin * 2 * best.upper < 1 + 1e-9
+    assert 0.95 < margin * 2 * best.objective_bounds.upper < 1 + 1e-9
 
 
 def test_svc_is_asked_for_a_separator_through_0() -> None:

@@ -54,7 +54,7 @@ def test_orthogonally_separable_data_needs_two_neurons() -> None:
     data = load("orthogonal:n=500,d=20")
     best = optimum(data)
     assert best.status == "certified" and best.network.width == 2
-    expected = sum(1 / max_margin(data.X[data.y == label]).lower for label in (1, -1))
+    expected = sum(1 / max_margin(data.X[data.y == label]).margin_bounds.lower for label in (1, -1))
     assert best.objective_bounds.upper == pytest.approx(expected, rel=1e-8)
 
 

@@ -97,7 +97,7 @@ def test_middle_meets_its_assumptions() -> None:
     answer = max_margin(plus[:, None] * Z)
     assert answer.direction == pytest.approx(np.array([eps, 0, c]) / np.hypot(eps, c), abs=1e-6)
     reached = plus * (Z @ answer.direction)
-    assert sorted(np.flatnonzero(reached < answer.upper * 1.01)) == [0, 10]
+    assert sorted(np.flatnonzero(reached < answer.margin_bounds.upper * 1.01)) == [0, 10]
     # Two neurons do better than one.
     one = normalised_margin(data, answer.direction[None], np.ones(1), alpha)
     v = np.array([[0.4, 0.9165, 0], [0.4, -0.9165, 0]])

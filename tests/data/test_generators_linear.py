@@ -18,7 +18,7 @@ counts, dims, seeds = st.integers(1, 30), st.integers(1, 12), st.integers(0, 10*
 
 
 def margin_of(data: Dataset) -> float:
-    return max_margin(data.y[:, None] * data.X).lower
+    return max_margin(data.y[:, None] * data.X).margin_bounds.lower
 
 
 @small
@@ -191,7 +191,7 @@ def test_hinted_satisfies_the_appendix(n: int, d: int, seed: int, alpha: float) 
     mu_plus, mu_minus = scaled_means(data, alpha)
     assert mu_plus > mu_minus
     plus = max_margin((np.where(data.y > 0, 1, -alpha))[:, None] * data.X)
-    assert plus.upper == pytest.approx(eps, rel=1e-6)
+    assert plus.margin_bounds.upper == pytest.approx(eps, rel=1e-6)
     assert plus.direction @ w_star == pytest.approx(1)
     # A.5: besides the hints 2 and 3 no point is a support vector of that problem.
     others = np.delete(np.where(data.y > 0, 1, alpha) * data.y * (data.X @ w_star), [1, 2])

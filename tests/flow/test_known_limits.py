@@ -110,7 +110,7 @@ def test_symmetric_data_ends_in_the_max_margin_separator(alpha, init, seed, rng)
         assert certificate.optimality == "certified"
     else:
         (sign,) = {int(sign) for sign in np.sign(embedded.b)}
-        w = scaled_margin(data.X, data.y, alpha, sign).w
+        w = scaled_margin(data.X, data.y, alpha, sign).direction
         expected = sign / 2 * phi(sign * points @ w, alpha)
         np.testing.assert_allclose(output, expected, rtol=0, atol=1e-8)
         assert certificate.optimality == "suboptimal"
@@ -154,7 +154,7 @@ def test_hints_lead_to_a_worse_linear_classifier(call, alpha, seed, rng) -> None
         expected, margin = phi(points @ w, alpha) / 2, data.parameters["eps"] / 2
     else:
         other = scaled_margin(data.X, data.y, alpha, -1)
-        expected, margin = -phi(-points @ other.w, alpha) / 2, other.lower / 2
+        expected, margin = -phi(-points @ other.direction, alpha) / 2, other.margin_bounds.lower / 2
     np.testing.assert_allclose(unit_output(end, points, alpha), expected, rtol=0, atol=1e-8)
     assert end.margin == pytest.approx(margin, rel=1e-9)
     assert certificate.optimality == "suboptimal" and certificate.shortfall > 0.1

@@ -32,10 +32,10 @@ def test_class_margin(rng: np.random.Generator, n: int, d: int) -> None:
         problem = cp.Problem(cp.Minimize(cp.norm(w)), [points @ w >= 1])
         problem.solve(solver=cp.CLARABEL)
         assert solution.status == "separable" and solution.gap <= 1e-11
-        assert solution.lower <= solution.upper
-        assert solution.upper == pytest.approx(problem.value, rel=1e-6)
+        lower, upper = solution.objective_bounds
+        assert lower <= upper and upper == pytest.approx(problem.value, rel=1e-6)
         np.testing.assert_allclose(solution.w, w.value, rtol=1e-4, atol=1e-4)
-        squared = solution.lower**2 * (1 - 1e-15), solution.upper**2 * (1 + 1e-15)
+        squared = lower**2 * (1 - 1e-15), upper**2 * (1 + 1e-15)
         assert_bracketed(exactly(points), solution.w, solution.multipliers[y == label], squared)
         # Stationarity, complementarity, and the support by its definition.
         assert (solution.multipliers[y != label] == 0).all()
@@ -54,7 +54,8 @@ def test_without_points_of_the_class_w_is_zero(rng: np.random.Generator) -> None
     solution = class_margin(X, np.ones(6), -1)
     assert (
         solution.status == "separable"
-        and solution.lower == solution.upper == solution.gap == solution.rank == 0
+        and solution.objective_bounds == (0, 0)
+        and solution.gap == solution.rank == 0
     )
     assert not solution.w.any() and len(solution.support) == 0
 
@@ -63,7 +64,7 @@ def test_no_w_for_the_class() -> None:
     X, y = np.array([[1.0, 2.0], [-2.0, -4.0], [1.0, 0.0]]), np.array([1, 1, -1])
     solution = class_margin(X, y, 1)
     assert solution.status == "not separable" and solution.w is None
-    assert solution.lower == solution.upper == np.inf and solution.gap == 0
+    assert solution.objective_bounds == (np.inf, np.inf) and solution.gap == 0
     assert len(solution.support) == solution.rank == 0
     np.testing.assert_allclose(solution.multipliers @ X, 0, atol=1e-15)
     assert class_margin(X, y, -1).w.tolist() == pytest.approx([1, 0], abs=1e-14)
@@ -74,7 +75,8 @@ def test_scale(rng: np.random.Generator, factor: float) -> None:
     X, y = labelled(rng, 20, 3)
     plain, scaled = (class_margin(c * X, y, 1) for c in (1.0, factor))
     np.testing.assert_allclose(scaled.w * factor, plain.w, rtol=1e-9)
-    assert scaled.upper * factor == pytest.approx(plain.upper, rel=1e-12)
+    size, plain_size = scaled.objective_bounds.upper, plain.objective_bounds.upper
+    assert size * factor == pytest.approx(plain_size, rel=1e-12)
     assert scaled.support.tolist() == plain.support.tolist() and scaled.rank == plain.rank
 
 
@@ -82,7 +84,8 @@ def test_scale(rng: np.random.Generator, factor: float) -> None:
 @given(X=any_points, seed=st.integers(0, 99))
 def test_any_floats(X: np.ndarray, seed: int) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    assert_sound(class_margin(X, y, 1), len(X))
+    solution = class_margin(X, y, 1)
+    assert_sound(solution, solution.objective_bounds, len(X))
 
 
 @pytest.mark.parametrize("how", LIES)
@@ -92,4 +95,4 @@ def test_a_qp_solver_that_lies_changes_no_answer(
     X, y = labelled(rng, 40, 4)
     honest = class_margin(X, y, 1)
     lie(monkeypatch, how)
-    assert_same(class_margin(X, y, 1), honest)
+    assert_same(class_margin(X, y, 1), honest, "objective_bounds", "w")

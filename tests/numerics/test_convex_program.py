@@ -19,6 +19,7 @@ from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import ConvexOptimum, bracket, convex_optimum
 from tacit.numerics.neurons import Neurons
 from tacit.numerics.restricted import Restricted, restricted_program
+from tacit.values import Interval
 
 
 def best_margin(
@@ -77,6 +78,11 @@ def largest(
     return best
 
 
+def overlap(one: Interval, other: Interval) -> bool:
+    """Whether two pairs of bounds may belong to the same number."""
+    return one.lower <= other.upper and other.lower <= one.upper
+
+
 def assert_proved(
     X: np.ndarray,
     y: np.ndarray,
@@ -87,21 +93,21 @@ def assert_proved(
     budget: str = "sum",
 ) -> None:
     """The two bounds, recomputed from the network and λ that are handed out with them."""
-    assert 0 < best.lower <= best.upper
+    assert 0 < best.objective_bounds.lower <= best.objective_bounds.upper
     assert (best.status == "certified") == (best.gap <= 1e-8)
     assert (best.dual >= 0).all()
-    assert best.dual.sum() == pytest.approx(best.lower, rel=1e-12)
+    assert best.dual.sum() == pytest.approx(best.objective_bounds.lower, rel=1e-12)
     top = [largest(X, s * best.dual * y, alpha, rng, best.neurons.V) for s in signs]
     assert (max(top) if budget == "sum" else math.hypot(*top)) <= 1 + 1e-11
-    if math.isinf(best.upper):
+    if math.isinf(best.objective_bounds.upper):
         return
     lengths = np.linalg.norm(best.neurons.V, axis=1)
     plus, minus = (lengths[best.neurons.sign == s].sum() for s in (1, -1))
     total = plus + minus if budget == "sum" else math.hypot(plus, minus)
     margin = exact_margin(X, y, alpha, best.neurons)
-    rounding = 1e-15 * best.upper * np.abs(X).max() * len(X)
+    rounding = 1e-15 * best.objective_bounds.upper * np.abs(X).max() * len(X)
     assert float(margin) == pytest.approx(1, rel=1e-12 + rounding)
-    assert float(total / margin) <= best.upper * (1 + 1e-13)
+    assert float(total / margin) <= best.objective_bounds.upper * (1 + 1e-13)
     assert set(best.neurons.sign.tolist()) <= set(signs)
     assert len(lengths) <= len(X) + (budget == "pair")
 
@@ -166,7 +172,9 @@ def test_agrees_with_the_program_written_out(
         assert_proved(X, y, alpha, best, rng, budget=budget)
         scale = np.abs(X).max()
         expected = best_margin(X / scale, y, alpha, budget=budget) * scale
-        assert 1 / best.upper == pytest.approx(expected, rel=1e-4, abs=1e-7 * scale)
+        assert 1 / best.objective_bounds.upper == pytest.approx(
+            expected, rel=1e-4, abs=1e-7 * scale
+        )
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -176,7 +184,9 @@ def test_one_sign_only(sign: int, rng: np.random.Generator) -> None:
     y[0] = -sign
     best = convex_optimum(X, y, 0.3, signs=(sign,))
     assert_proved(X, y, 0.3, best, rng, signs=(sign,))
-    assert 1 / best.upper == pytest.approx(best_margin(X, y, 0.3, (sign,)), rel=1e-5)
+    assert 1 / best.objective_bounds.upper == pytest.approx(
+        best_margin(X, y, 0.3, (sign,)), rel=1e-5
+    )
     assert convex_optimum(X, y, 0.0, signs=(sign,)).status == "infeasible"
 
 
@@ -186,14 +196,14 @@ def test_any_slope(alpha: float, rng: np.random.Generator) -> None:
     best = convex_optimum(X, y, alpha)
     assert best.status == "certified"
     assert_proved(X, y, alpha, best, rng)
-    assert 1 / best.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
+    assert 1 / best.objective_bounds.upper == pytest.approx(best_margin(X, y, alpha), rel=1e-5)
 
 
 def test_reference() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     best = convex_optimum(X, np.sign(X[:, 0] * X[:, 1]))
     assert best.status == "certified"
-    assert best.upper == pytest.approx(32.0701209, abs=1e-7)
+    assert best.objective_bounds.upper == pytest.approx(32.0701209, abs=1e-7)
 
 
 @pytest.mark.parametrize(("n", "d"), [(150, 2), (120, 3), (40, 4)])
@@ -209,19 +219,19 @@ def test_many_dimensions_end_with_bounds(rng: np.random.Generator) -> None:
     X = rng.standard_normal((40, 12))
     y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
     best = convex_optimum(X, y)
-    assert math.isfinite(best.upper)
+    assert math.isfinite(best.objective_bounds.upper)
     assert_proved(X, y, 0.0, best, rng)
 
 
 def test_invariant(rng: np.random.Generator) -> None:
     X, y = problem("xor", rng)
-    value = convex_optimum(X, y, 0.3).upper
+    value = convex_optimum(X, y, 0.3).objective_bounds.upper
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     order = rng.permutation(len(X))
     for other, labels in ((X @ turn, y), (X[order], y[order]), (X, -y), (-X, y)):
         best = convex_optimum(other, labels, 0.3)
         assert best.status == "certified"
-        assert best.upper == pytest.approx(value, rel=2e-8)
+        assert best.objective_bounds.upper == pytest.approx(value, rel=2e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8, 1e100])
@@ -229,15 +239,16 @@ def test_the_unit_of_the_data_plays_no_part(scale: float, rng: np.random.Generat
     X, y = problem("xor", rng)
     best, scaled = convex_optimum(X, y), convex_optimum(X * scale, y)
     assert scaled.status == "certified"
-    assert scaled.upper * scale == pytest.approx(best.upper, rel=2e-8)
+    value = best.objective_bounds.upper
+    assert scaled.objective_bounds.upper * scale == pytest.approx(value, rel=2e-8)
     assert exact_margin(X * scale, y, 0.0, scaled.neurons) == pytest.approx(1, rel=1e-8)
 
 
 def test_rows_that_floats_cannot_hold_together() -> None:
     best = convex_optimum(np.array([[1e-200, 0.0], [0, 1e150]]), np.array([1.0, -1]))
     assert best.status == "bounded"
-    assert best.lower <= 1.01e200
-    assert math.isinf(best.upper)
+    assert best.objective_bounds.lower <= 1.01e200
+    assert math.isinf(best.objective_bounds.upper)
 
 
 def test_nearly_impossible(rng: np.random.Generator) -> None:
@@ -263,7 +274,7 @@ def test_infeasible(rng: np.random.Generator) -> None:
     X[1], y[1] = 4 * X[0], -y[0]
     best = convex_optimum(X, y)
     assert best.status == "infeasible"
-    assert best.lower == best.upper == math.inf
+    assert best.objective_bounds == (math.inf, math.inf)
     assert best.proof is not None and set(best.proof) == {0, 1}
     assert np.flatnonzero(best.dual).tolist() == [0, 1]
     assert best.dual @ (y[:, None] * X) == pytest.approx(np.zeros(3), abs=1e-15)
@@ -303,11 +314,11 @@ def test_the_solver_inside_is_not_believed(
     solver: Any, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     X, y = problem("xor", rng)
-    value = convex_optimum(X, y).upper
+    value = convex_optimum(X, y).objective_bounds.upper
     monkeypatch.setattr(search, "restricted_program", solver)
     best = convex_optimum(X, y)
-    assert best.lower <= value * (1 + 1e-12)
-    assert best.upper >= value * (1 - 1e-8)
+    assert best.objective_bounds.lower <= value * (1 + 1e-12)
+    assert best.objective_bounds.upper >= value * (1 - 1e-8)
     assert_proved(X, y, 0.0, best, rng)
 
 
@@ -316,7 +327,7 @@ def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
     best = convex_optimum(X, y)
     same = bracket(X, y, 0.0, best.neurons, best.dual)
     assert same.status == "certified"
-    assert same.lower == pytest.approx(best.lower, rel=1e-12)
+    assert same.objective_bounds.lower == pytest.approx(best.objective_bounds.lower, rel=1e-12)
     worse = Neurons(
         best.neurons.V + 0.01 * rng.standard_normal(best.neurons.V.shape), best.neurons.sign
     )
@@ -325,11 +336,12 @@ def test_bracket_of_what_is_given(rng: np.random.Generator) -> None:
         (best.neurons, rng.random(len(X))),
         (worse, rng.random(9)),
     ):
-        bounds = bracket(X, y, 0.0, net, lam)
-        assert bounds.lower <= best.upper and bounds.upper >= best.lower
-        assert_proved(X, y, 0.0, bounds, rng)
+        other = bracket(X, y, 0.0, net, lam)
+        assert overlap(other.objective_bounds, best.objective_bounds)
+        assert_proved(X, y, 0.0, other, rng)
     wrong = bracket(X, y, 0.0, Neurons(-best.neurons.V, best.neurons.sign), best.dual)
-    assert math.isinf(wrong.upper) and wrong.lower == pytest.approx(best.lower, rel=1e-6)
+    lower, upper = wrong.objective_bounds
+    assert math.isinf(upper) and lower == pytest.approx(best.objective_bounds.lower, rel=1e-6)
 
 
 def test_bounds_only_get_better(rng: np.random.Generator) -> None:
@@ -339,14 +351,14 @@ def test_bounds_only_get_better(rng: np.random.Generator) -> None:
     best = convex_optimum(X, y, progress=lambda lower, upper: heard.append((lower, upper)))
     for (low, high), (lower, upper) in pairwise(heard):
         assert low <= lower <= upper <= high
-    assert heard[-1] == pytest.approx((best.lower, best.upper), rel=1e-9)
+    assert heard[-1] == pytest.approx(best.objective_bounds, rel=1e-9)
 
 
 def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(40, 3)), rng.choice([-1.0, 1.0], 40)
     hurried, best = convex_optimum(X, y, seconds=1e-3), convex_optimum(X, y)
     assert best.status == "certified"
-    assert hurried.lower <= best.upper and hurried.upper >= best.lower
+    assert overlap(hurried.objective_bounds, best.objective_bounds)
 
 
 def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) -> None:
@@ -354,9 +366,11 @@ def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) ->
     y = np.sign(X[:, 0] * X[:, 1])
     best = convex_optimum(X, y)
     for factor in (0.5, 2.0):
-        solved = convex_optimum(X, y, target=factor * best.upper)
-        assert solved.lower <= best.upper and solved.upper >= best.lower
-        side = solved.lower > 0.5 * best.upper if factor < 1 else solved.upper < 2.0 * best.upper
+        value = best.objective_bounds.upper
+        solved = convex_optimum(X, y, target=factor * value)
+        assert overlap(solved.objective_bounds, best.objective_bounds)
+        lower, upper = solved.objective_bounds
+        side = lower > 0.5 * value if factor < 1 else upper < 2.0 * value
         assert side
 
 
@@ -366,5 +380,6 @@ def test_only_the_span_of_the_points_matters(budget: str, rng: np.random.Generat
     X, y = rng.normal(size=(4, 4)), np.array([1.0, -1.0, 1.0, -1.0])
     turn = np.linalg.qr(rng.normal(size=(9, 9)))[0][:4]
     flat, wide = convex_optimum(X, y, budget=budget), convex_optimum(X @ turn, y, budget=budget)
-    assert wide.status == "certified" and wide.upper == pytest.approx(flat.upper, rel=1e-9)
+    assert wide.status == "certified"
+    assert wide.objective_bounds.upper == pytest.approx(flat.objective_bounds.upper, rel=1e-9)
     assert np.allclose(wide.neurons.V @ turn.T @ turn, wide.neurons.V, atol=1e-9)

@@ -48,10 +48,10 @@ def assert_reached(
     t = X @ best.W.T
     margins = y * (np.maximum(t, alpha * t) @ best.a)
     assert margins.min() == pytest.approx(1, rel=1e-9)
-    assert np.linalg.norm(best.W) == pytest.approx(best.upper, rel=1e-9)
+    assert np.linalg.norm(best.W) == pytest.approx(best.objective_bounds.upper, rel=1e-9)
     assert np.abs(best.a) == pytest.approx(v)
     assert max((best.a > 0).sum(), (best.a < 0).sum()) <= units
-    assert best.lower <= best.upper
+    assert best.objective_bounds.lower <= best.objective_bounds.upper
     assert (best.status == "certified") == (best.gap <= 1e-8)
 
 
@@ -61,8 +61,8 @@ def test_all_sizes_of_all_groups(units: int, rng: np.random.Generator) -> None:
     y = np.array([1.0, 1, -1])
     solved = fixed_optimum(X, y, 0.1, units, 0.5)
     best = by_brute_force(X, y, 0.1, units, 0.5)
-    assert solved.lower <= best * (1 + 1e-7)
-    assert solved.upper == pytest.approx(best, rel=1e-6)
+    assert solved.objective_bounds.lower <= best * (1 + 1e-7)
+    assert solved.objective_bounds.upper == pytest.approx(best, rel=1e-6)
     assert_reached(X, y, 0.1, solved, units, 0.5)
 
 
@@ -125,8 +125,8 @@ def test_sizes_one_and_nine() -> None:
     """
     X, y = np.array([[1.0, 0], [-10, 0]]), np.ones(2)
     best = fixed_optimum(X, y, 0.0, 10, 1.0)
-    assert best.lower == pytest.approx(1.1 / math.sqrt(10), rel=1e-7)
-    assert best.upper == pytest.approx(math.sqrt(1 / 9 + 0.01), rel=1e-7)
+    assert best.objective_bounds.lower == pytest.approx(1.1 / math.sqrt(10), rel=1e-7)
+    assert best.objective_bounds.upper == pytest.approx(math.sqrt(1 / 9 + 0.01), rel=1e-7)
     assert_reached(X, y, 0.0, best, 10, 1.0)
 
 
@@ -136,11 +136,12 @@ def test_many_units(units: int, scale: float, rng: np.random.Generator) -> None:
     X = rng.standard_normal((20, 3))
     y = np.sign(X[:, 0] * X[:, 1])
     best = fixed_optimum(X * scale, y, 0.0, units, 0.1)
-    if math.isfinite(best.upper):
+    if math.isfinite(best.objective_bounds.upper):
         assert_reached(X * scale, y, 0.0, best, units, 0.1)
     if units == 500:  # so many that real numbers are nearly reached
         assert best.gap < 1e-4
-    assert best.lower == pytest.approx(best.relaxed.lower / (0.1 * math.sqrt(units)))
+    relaxed = best.relaxed.objective_bounds.lower
+    assert best.objective_bounds.lower == pytest.approx(relaxed / (0.1 * math.sqrt(units)))
 
 
 def test_no_network(rng: np.random.Generator) -> None:
@@ -148,7 +149,7 @@ def test_no_network(rng: np.random.Generator) -> None:
     X[1] = 2 * X[0]
     best = fixed_optimum(X, np.array([1.0, -1, 1, 1]), 0.0, 3, 1.0)
     assert best.status == "infeasible"
-    assert best.lower == best.upper == math.inf
+    assert best.objective_bounds == (math.inf, math.inf)
 
 
 def test_the_solver_inside_is_not_believed(
@@ -159,5 +160,7 @@ def test_the_solver_inside_is_not_believed(
     honest = fixed_optimum(X, y, 0.0, 7, 1.0)
     monkeypatch.setattr(fixed_output, "restricted_program", lambda *_: None)
     best = fixed_optimum(X, y, 0.0, 7, 1.0)
-    assert best.lower == honest.lower and best.upper >= honest.upper * (1 - 1e-12)
+    lower, upper = honest.objective_bounds
+    assert best.objective_bounds.lower == lower
+    assert best.objective_bounds.upper >= upper * (1 - 1e-12)
     assert_reached(X, y, 0.0, best, 7, 1.0)

@@ -57,14 +57,14 @@ def assert_bounds_hold_exactly(Z: np.ndarray, answer: MaxMargin) -> None:
     w = [Fraction(v) for v in answer.direction.tolist()]
     rows = [[Fraction(v) for v in row] for row in Z.tolist()]
     reached = min(sum(a * b for a, b in zip(row, w, strict=True)) for row in rows)
-    if any(w) and answer.lower > -np.inf:
-        lower, length = Fraction(answer.lower), square([w])
+    if any(w) and answer.margin_bounds.lower > -np.inf:
+        lower, length = Fraction(answer.margin_bounds.lower), square([w])
         signed = lower * abs(lower) * length  # lower ≤ reached/‖w‖, without the root
         assert signed <= reached * abs(reached)
-    if answer.status != "not separable" and answer.upper < np.inf:
+    if answer.status != "not separable" and answer.margin_bounds.upper < np.inf:
         lam = [Fraction(v) for v in answer.multipliers.tolist()]
         scaled = [[p * v for v in row] for p, row in zip(lam, rows, strict=True)]
-        assert square(scaled) <= (Fraction(answer.upper) * sum(lam)) ** 2
+        assert square(scaled) <= (Fraction(answer.margin_bounds.upper) * sum(lam)) ** 2
 
 
 @pytest.mark.parametrize("d", range(1, 7))
@@ -87,7 +87,7 @@ def test_agrees_with_a_linear_program(rng: np.random.Generator, d: int) -> None:
         answer = max_margin(Z)
         seen.append(separates_by_linear_program(Z))
         assert answer.status == ("separable" if seen[-1] else "not separable")
-        assert answer.lower <= answer.upper
+        assert answer.margin_bounds.lower <= answer.margin_bounds.upper
         assert_bounds_hold_exactly(Z, answer)
     assert True in seen and False in seen
 
@@ -102,7 +102,7 @@ def test_optimality_conditions(rng: np.random.Generator, n: int, d: int) -> None
     combined = lam @ Z
     np.testing.assert_allclose(combined / np.linalg.norm(combined), w, atol=1e-9)
     margins = Z @ w
-    assert margins.min() >= answer.lower
+    assert margins.min() >= answer.margin_bounds.lower
     np.testing.assert_allclose(margins[lam > 0], margins.min(), rtol=1e-9)
     assert set(np.flatnonzero(lam > 1e-9)) <= set(support(Z, answer))
 
@@ -116,7 +116,7 @@ def test_whole_numbers_are_decided_correctly(separable_exactly: Judge, Z: np.nda
     answer = max_margin(Z)
     assert answer.status == ("separable" if separable_exactly(Z) else "not separable")
     if answer.status == "not separable":
-        assert answer.lower <= 0 == answer.margin == answer.upper
+        assert answer.margin_bounds.lower <= 0 == answer.margin == answer.margin_bounds.upper
         assert not separable_exactly(Z[answer.multipliers > 0])
     assert_bounds_hold_exactly(Z, answer)
 
@@ -146,11 +146,11 @@ def test_tiny_margins(rng: np.random.Generator, exponent: int, d: int) -> None:
     Z = np.hstack([sides, np.full((len(sides), 1), gamma)])
     answer = max_margin(np.vstack([Z, rng.normal(size=(3, d)) + 5 * np.eye(d)[-1]]))
     assert answer.status == "separable"
-    assert answer.lower <= gamma <= answer.upper
+    assert answer.margin_bounds.holds(gamma)
     assert answer.gap <= 1e-14 / gamma
     turned = max_margin(Z @ np.linalg.qr(rng.normal(size=(d, d)))[0])
     assert turned.status == "separable"  # its margin is γ up to the rounding of the rotation
-    assert turned.lower - 1e-15 <= gamma <= turned.upper + 1e-15
+    assert turned.margin_bounds.lower - 1e-15 <= gamma <= turned.margin_bounds.upper + 1e-15
 
 
 @pytest.mark.parametrize("exponent", range(1, 18))
@@ -173,7 +173,7 @@ def test_powers_of_two_change_no_bit(rng: np.random.Generator) -> None:
         other = max_margin(np.ldexp(Z, k))
         assert np.array_equal(other.direction, answer.direction)
         assert np.array_equal(other.multipliers, answer.multipliers)
-        assert (other.lower, other.upper) == (np.ldexp(answer.lower, k), np.ldexp(answer.upper, k))
+        assert other.margin_bounds == tuple(np.ldexp(answer.margin_bounds, k))
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])
@@ -221,7 +221,7 @@ def test_small_cases(rows: list[list[float]], margin: float) -> None:
     answer = max_margin(np.array(rows))
     assert answer.status == ("separable" if margin else "not separable")
     assert answer.margin == pytest.approx(margin, rel=1e-14)
-    assert answer.lower <= margin <= answer.upper
+    assert answer.margin_bounds.holds(margin)
     assert answer.multipliers.min() >= 0 and answer.multipliers.sum() == pytest.approx(1)
 
 
@@ -229,15 +229,18 @@ def test_extreme_numbers() -> None:
     """Where a float cannot hold the answer the bounds still stand."""
     largest = max_margin(np.full((2, 3), 1.7e308))
     assert largest.status == "separable"
-    assert largest.lower <= np.finfo(float).max and largest.upper == np.inf
+    assert (
+        largest.margin_bounds.lower <= np.finfo(float).max and largest.margin_bounds.upper == np.inf
+    )
     assert largest.gap == 1
     smallest = max_margin(np.array([[5e-324, 0], [0, 5e-324]]))
     assert smallest.status == "separable"
-    assert 0 == smallest.lower < smallest.upper  # the margin is 0.7 of the smallest float
+    lower, upper = smallest.margin_bounds
+    assert 0 == lower < upper  # the margin is 0.7 of the smallest float
     assert max_margin(np.array([[1.0], [1e-200]])).status == "separable"
     apart = max_margin(np.array([[1e300], [1e-300]]))  # the second is lost next to the first
     assert apart.status == "separable"
-    assert apart.lower <= 1e-300 <= apart.upper
+    assert apart.margin_bounds.holds(1e-300)
     tilted = np.array([[1e300, 1e-100], [-1e300, 1e-100]])  # here a column is lost
     assert max_margin(tilted).status == "undecided"
 
@@ -258,7 +261,7 @@ def test_large_data(rng: np.random.Generator, d: int) -> None:
     Z, w = separable_rows(rng, 5000, d, margin=1e-3)
     answer = max_margin(Z)
     assert answer.status == "separable" and answer.gap <= 1e-8
-    assert answer.upper >= (Z @ w).min()  # as good as the w it was made from
+    assert answer.margin_bounds.upper >= (Z @ w).min()  # as good as the w it was made from
     chosen = np.flatnonzero(answer.multipliers)
     assert max_margin(Z[chosen]).margin == pytest.approx(answer.margin, rel=1e-8)
     for bad in (rng.normal(size=(5000, d)), np.vstack([Z, -Z[:1]]), np.vstack([Z, -3 * w])):

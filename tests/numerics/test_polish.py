@@ -30,7 +30,8 @@ def test_an_optimum_that_was_shaken_is_found_again(
     ]
     assert min(one.gap for one in values) < 1e-10
     for one in values:
-        assert one.lower <= best.upper * (1 + 1e-12) and one.upper >= best.lower * (1 - 1e-12)
+        (lower, upper), (low, high) = one.objective_bounds, best.objective_bounds
+        assert lower <= high * (1 + 1e-12) and upper >= low * (1 - 1e-12)
 
 
 def test_nonsense_is_survived(rng: np.random.Generator) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_two_layer import two_layer_kkt
-from tacit.certificates.optima import Progress, reciprocal
+from tacit.certificates.optima import Progress, margins_of
 from tacit.data import takes_data
 from tacit.messages import printable
 from tacit.numerics.convex_program import bracket, convex_optimum
@@ -252,9 +252,9 @@ def _with_both_layers(
     if kkt.holds(tolerance):
         own = bracket(data.X, data.y, network.alpha, Neurons.of(network), kkt.multipliers)
         if own.gap <= tolerance:
-            return Interval(reciprocal(2 * own.upper), reciprocal(2 * own.lower))
+            return margins_of(own.objective_bounds, 2.0)
     best = convex_optimum(data.X, data.y, network.alpha, progress=progress, seconds=seconds)
-    return Interval(reciprocal(2 * best.upper), reciprocal(2 * best.lower))
+    return margins_of(best.objective_bounds, 2.0)
 
 
 def _with_fixed_output(
@@ -272,4 +272,5 @@ def _with_fixed_output(
         return Interval(0.0, math.inf)
     best = fixed_optimum(data.X, data.y, network.alpha, max(counts), v, progress, seconds)
     even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
-    return Interval(reciprocal(best.upper) if even else 0.0, reciprocal(best.lower))
+    bounds = margins_of(best.objective_bounds, 1.0)
+    return bounds if even else bounds._replace(lower=0.0)

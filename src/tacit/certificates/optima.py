@@ -111,9 +111,7 @@ class Optimum(Result):
     @property
     def margin_bounds(self) -> Interval:
         """Bounds of the widest normalised margin q_min/‖θ‖^L; 0 and 0 when no network fits."""
-        factor = 2.0 if self.setting.train == "both" else 1.0
-        lower, upper = self.objective_bounds
-        return Interval(reciprocal(factor * upper), reciprocal(factor * lower))
+        return margins_of(self.objective_bounds, 2.0 if self.setting.train == "both" else 1.0)
 
     @property
     def margin(self) -> float:
@@ -229,9 +227,10 @@ def _length(values: Sequence[float]) -> float:
     return math.hypot(*values)
 
 
-def reciprocal(value: float) -> float:
-    """1/value, and inf for 0."""
-    return 1 / value if value > 0 else math.inf
+def margins_of(objective_bounds: Interval, factor: float) -> Interval:
+    """Bounds of the widest margin 1/(factor · objective); an objective of 0 has margin inf."""
+    lower, upper = (factor * bound for bound in objective_bounds)
+    return Interval(*(1 / bound if bound > 0 else math.inf for bound in (upper, lower)))
 
 
 @takes_data
@@ -315,15 +314,15 @@ def _both_layers(
         data.X, data.y, setting.alpha, signs, progress=progress, seconds=seconds
     )
     network = solution.neurons.balanced(setting.alpha)
-    upper, status = solution.upper, solution.status
+    (lower, upper), status = solution.objective_bounds, solution.status
     if network.width:  # ‖w_k‖ = |a_k| costs a rounding, which close points may multiply
         upper = max(upper, reached_objective(data.X, data.y, network))
-        closed = upper - solution.lower <= SEARCH.certified * upper
+        closed = upper - lower <= SEARCH.certified * upper
         status = OptimumStatus.CERTIFIED if closed else OptimumStatus.BOUNDED
     return ClassOptimum(
         data.y,
         status,
-        Interval(solution.lower, upper),
+        Interval(lower, upper),
         network,
         solution.dual,
         solution.cells,
@@ -339,7 +338,7 @@ def _first_layer(
     return ClassOptimum(
         data.y,
         solution.status,
-        Interval(solution.lower, solution.upper),
+        solution.objective_bounds,
         Network(solution.W, solution.a, alpha),
         solution.relaxed.dual,
         solution.relaxed.cells,

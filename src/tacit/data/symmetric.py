@@ -61,7 +61,7 @@ def hinted(
     X, y = teacher_points(n, unit_vector(d, rng), margin, rng)
     separator = max_margin(y[:, None] * X)
     require(
-        separator.lower > 0,
+        separator.margin_bounds.lower > 0,
         f"hinted: the base data of margin={margin} could not be separated; choose margin larger",
     )
     w_star = separator.direction

@@ -20,7 +20,7 @@ def linearly_separable(view: View) -> Finding:
     if not view.data.binary:
         return _one_against_the_rest(view)
     separator = view.separator
-    lower, upper = separator.lower, separator.upper
+    lower, upper = separator.margin_bounds
     if separator.status == "separable":
         note = f"largest margin {lower:.6g} (proved to {separator.gap:.0e} relative)"
         return Finding(True, lower, note, upper - lower)
@@ -42,12 +42,13 @@ def _one_against_the_rest(view: View) -> Finding:
     for k, label in enumerate(view.data.classes):
         Z = np.where(view.data.y == k, 1, -1)[:, None] * view.data.X
         one = max_margin(Z)
-        slack, error = one.lower, one.upper - one.lower
+        lower, upper = one.margin_bounds
+        slack, error = lower, upper - lower
         if one.status == "not separable":
             slack = _miss(Z, one)
             error = -slack
         elif one.status == "undecided":
-            slack, error = 0.0, one.upper
+            slack, error = 0.0, upper
         verdicts[label] = (one.status, slack, error)
     # The verdict is that of the worst class: not separable, else undecided, else the narrowest.
     order = ("not separable", "undecided", "separable")

@@ -8,11 +8,12 @@ import numpy as np
 
 from tacit.numerics.margin_solutions import (
     MarginSolution,
-    inverse_margin,
+    objective_bounds,
     smallest_separator,
     support_rows,
 )
 from tacit.numerics.max_margin import Separability, max_margin
+from tacit.values import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +33,14 @@ def class_margin(X: np.ndarray, y: np.ndarray, label: int) -> ClassMargin:
     multipliers = np.zeros(len(X))
     if len(rows) == 0:
         return ClassMargin(
-            Separability.SEPARABLE, 0.0, 0.0, rows, multipliers, np.zeros(X.shape[1]), 0
+            Separability.SEPARABLE, Interval(0.0, 0.0), rows, multipliers, np.zeros(X.shape[1]), 0
         )
     answer = max_margin(X[rows])  # (6), (7)
     multipliers[rows] = answer.multipliers
     chosen = support_rows(X[rows], answer)
     return ClassMargin(
         answer.status,
-        inverse_margin(answer.upper, 1, 0.0),
-        inverse_margin(answer.lower, 1, np.inf),
+        objective_bounds(answer, 1),
         None if chosen is None else rows[chosen],
         multipliers,
         smallest_separator(answer),

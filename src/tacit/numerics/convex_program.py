@@ -26,7 +26,7 @@ from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
 from tacit.numerics.restricted import Budget
 from tacit.numerics.tolerances import SEARCH
-from tacit.values import Status
+from tacit.values import Interval, Status
 
 
 class OptimumStatus(Status):
@@ -39,15 +39,14 @@ class OptimumStatus(Status):
 
 @dataclass(frozen=True, eq=False)
 class ConvexOptimum:
-    """The objective lies in [lower, upper]; `neurons` reach `upper`, with smallest margin 1."""
+    """The objective lies in its bounds; `neurons` reach the upper one, with smallest margin 1."""
 
     status: OptimumStatus
-    lower: float
-    upper: float
-    """inf when no network was found."""
+    objective_bounds: Interval
+    """The upper one is inf when no network was found."""
     neurons: Neurons
     dual: np.ndarray
-    """λ ≥ 0 that proves `lower` = Σλ; for `infeasible`, λ with Σ λ_i y_i φ(u·x_i) = 0 for all u."""
+    """λ ≥ 0 that proves the lower bound Σλ; for `infeasible`, Σ λ_i y_i φ(u·x_i) = 0 for all u."""
     cells: int | None
     """Cells of the arrangement that was enumerated for the proof; None: none was needed."""
     proof: Proof | None = None
@@ -56,7 +55,7 @@ class ConvexOptimum:
     @property
     def gap(self) -> float:
         """(upper − lower)/upper."""
-        return 1.0 if math.isinf(self.upper) else (self.upper - self.lower) / self.upper
+        return self.objective_bounds.gap
 
 
 def convex_optimum(
@@ -139,13 +138,14 @@ def _without_search(X: np.ndarray, proof: Proof | None) -> ConvexOptimum | None:
     net, dual = Neurons(np.zeros((0, X.shape[1])), np.zeros(0, dtype=int)), np.zeros(len(X))
     if proof is not None:
         dual[list(proof)] = [float(value / sum(proof.values())) for value in proof.values()]
-        return ConvexOptimum(OptimumStatus.INFEASIBLE, math.inf, math.inf, net, dual, None, proof)
+        nowhere = Interval(math.inf, math.inf)
+        return ConvexOptimum(OptimumStatus.INFEASIBLE, nowhere, net, dual, None, proof)
     lengths = [math.hypot(*row) for row in X.tolist()]
     shortest = int(np.argmin(lengths))
     if lengths[shortest] > 1e-100 * max(lengths):
         return None
     lower = dual[shortest] = min(0.5 / lengths[shortest], LARGEST)
-    return ConvexOptimum(OptimumStatus.BOUNDED, lower, math.inf, net, dual, None)
+    return ConvexOptimum(OptimumStatus.BOUNDED, Interval(lower, math.inf), net, dual, None)
 
 
 def _answer(search: Search, scale: float) -> ConvexOptimum:
@@ -167,7 +167,7 @@ def _answer(search: Search, scale: float) -> ConvexOptimum:
                 upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     done = math.isfinite(upper) and upper - lower <= SEARCH.certified * upper
     status = OptimumStatus.CERTIFIED if done else OptimumStatus.BOUNDED
-    return ConvexOptimum(status, lower, upper, net, search.dual * lower, search.cells)
+    return ConvexOptimum(status, Interval(lower, upper), net, search.dual * lower, search.cells)
 
 
 def power_of_two(X: np.ndarray) -> float:

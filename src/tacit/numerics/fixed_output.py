@@ -23,22 +23,24 @@ from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.neurons import Neurons, margins, reached_objective
 from tacit.numerics.restricted import Groups, restricted_program
 from tacit.numerics.tolerances import FIXED_OUTPUT, SEARCH
-from tacit.values import Network
+from tacit.values import Interval, Network
 
 
 @dataclass(frozen=True, eq=False)
 class FixedOptimum:
-    """The objective ‖W‖ lies in [lower, upper]; `W`, `a` reach `upper` with smallest margin 1."""
+    """The objective ‖W‖ lies in its bounds; `W`, `a` reach the upper one with smallest margin 1."""
 
     relaxed: ConvexOptimum
     """The convex program with real group sizes."""
-    lower: float
-    upper: float
-    gap: float
-    """(upper − lower)/upper, from before these were rounded to the data's unit."""
+    objective_bounds: Interval
     W: np.ndarray
     """One row per unit that is not zero."""
     a: np.ndarray
+
+    @property
+    def gap(self) -> float:
+        """(upper − lower)/upper; 0 where rounding has the two meet."""
+        return max(self.objective_bounds.gap, 0.0)
 
     @property
     def status(self) -> OptimumStatus:
@@ -61,14 +63,18 @@ def fixed_optimum(
     scale = power_of_two(X)
     relaxed = convex_optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
     none = FixedOptimum(
-        relaxed, relaxed.lower, math.inf, 1.0, np.zeros((0, X.shape[1])), np.zeros(0)
+        relaxed,
+        relaxed.objective_bounds._replace(upper=math.inf),
+        np.zeros((0, X.shape[1])),
+        np.zeros(0),
     )
     if relaxed.status == OptimumStatus.INFEASIBLE:
         return none
     # In units in which the longest point has norm about 1, and v is 1; in the span of the points.
-    lower = relaxed.lower * scale / math.sqrt(units)
+    lower = relaxed.objective_bounds.lower * scale / math.sqrt(units)
     Q, R = np.linalg.qr((X / scale).T) if X.shape[1] > len(X) else (None, X.T / scale)
-    best = replace(none, lower=lower, W=np.zeros((0, len(R))))
+    bounds = Interval(lower, math.inf)
+    best = replace(none, objective_bounds=bounds, W=np.zeros((0, len(R))))
     V = relaxed.neurons.V * scale
     net = Neurons(V if Q is None else V @ Q, relaxed.neurons.sign)
     for proposal, sizes in _proposals(R.T, y, alpha, units, net, deadline):
@@ -79,9 +85,8 @@ def fixed_optimum(
     network = Network(W, v * best.a, alpha)
     upper = reached_objective(X, y, network, "first") if np.isfinite(W).all() else math.inf
     if math.isinf(upper):  # none was found, or no float can hold the weights
-        return replace(none, lower=lower)
-    gap = max(upper - lower, 0.0) / upper
-    return replace(best, lower=lower, upper=upper, gap=gap, W=W, a=network.a)
+        return replace(none, objective_bounds=Interval(lower, math.inf))
+    return replace(best, objective_bounds=Interval(lower, upper), W=W, a=network.a)
 
 
 def _proposals(
@@ -118,10 +123,11 @@ def _better(
     W = np.repeat(proposal.V / sizes[:, None], sizes, axis=0)
     a = np.repeat(proposal.sign.astype(float), sizes)
     margin = _margin(X, y, alpha, W, a)
-    if not (margin > 0 and 1 / margin < best.upper):
+    lower, upper = best.objective_bounds
+    if not (margin > 0 and 1 / margin < upper):
         return best
     scale = 1 / (margin * float(np.linalg.norm(W)))
-    return replace(best, upper=1 / margin, W=W * scale, a=a)
+    return replace(best, objective_bounds=Interval(lower, 1 / margin), W=W * scale, a=a)
 
 
 def _heaviest(net: Neurons, units: int) -> Neurons:

@@ -15,16 +15,17 @@ import numpy as np
 from tacit.numerics.float64 import EPS, TINY
 from tacit.numerics.max_margin import MaxMargin, Separability, max_margin, support
 from tacit.numerics.tolerances import MARGIN
+from tacit.values import Interval
 
 
 @dataclass(frozen=True, eq=False)
 class MarginSolution:
-    """What the solutions share: the optimal value lies in [lower, upper]."""
+    """What the solutions of problems min ‖w‖ subject to z_i·w ≥ 1 share."""
 
     status: Separability
     """`separable` when the problem has a solution; `undecided` when floating point cannot tell."""
-    lower: float
-    upper: float
+    objective_bounds: Interval
+    """Bounds of the smallest norm, or of its square: the subclass says which."""
     support: np.ndarray | None
     """Rows of X on the margin, to `MARGIN.support` of it: none without a solution, and None when it
     is not known well enough to tell them."""
@@ -33,11 +34,9 @@ class MarginSolution:
 
     @property
     def gap(self) -> float:
-        """upper − lower relative to the larger of their sizes."""
-        if self.upper == self.lower:
-            return 0.0
-        size = max(abs(self.lower), abs(self.upper))
-        return 1.0 if size == np.inf else (self.upper - self.lower) / size
+        """(upper − lower)/upper; 0 where both are 0 or both are inf."""
+        lower, upper = self.objective_bounds
+        return 0.0 if lower == upper else self.objective_bounds.gap
 
 
 def support_rows(Z: np.ndarray, answer: MaxMargin) -> np.ndarray | None:
@@ -54,10 +53,17 @@ def smallest_separator(answer: MaxMargin) -> np.ndarray | None:
     if answer.status != Separability.SEPARABLE:
         return None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return np.where(answer.direction == 0, 0.0, answer.direction / np.float64(answer.lower))
+        w = answer.direction / np.float64(answer.margin_bounds.lower)
+        return np.where(answer.direction == 0, 0.0, w)
 
 
-def inverse_margin(margin: float, power: int, towards: float) -> float:
+def objective_bounds(answer: MaxMargin, power: int) -> Interval:
+    """Bounds of the smallest norm of a w with z_i·w ≥ 1 (power 1), or of its square (power 2)."""
+    lower, upper = answer.margin_bounds
+    return Interval(_inverse_margin(upper, power, 0.0), _inverse_margin(lower, power, np.inf))
+
+
+def _inverse_margin(margin: float, power: int, towards: float) -> float:
     """margin^(−power) for power 1 or 2, rounded in the given direction; inf for no margin."""
     if margin <= 0:
         return np.inf
@@ -84,10 +90,14 @@ def confirm_without_alpha(
             multipliers[part] = plain.multipliers * (lengths.min() / lengths[part])
             multipliers /= multipliers.sum()
             return replace(
-                answer, status=Separability.NOT_SEPARABLE, upper=0.0, multipliers=multipliers
+                answer,
+                status=Separability.NOT_SEPARABLE,
+                margin_bounds=answer.margin_bounds._replace(upper=0.0),
+                multipliers=multipliers,
             )
     if answer.status == Separability.UNDECIDED:
         return answer
     # Rows within rounding of these have no margin, so theirs is not larger than the rounding.
     rounding = EPS * math.sqrt(rows.shape[1]) * float(np.abs(rows).max()) + TINY * rows.shape[1]
-    return replace(answer, status=Separability.UNDECIDED, upper=rounding)
+    bounds = answer.margin_bounds._replace(upper=rounding)
+    return replace(answer, status=Separability.UNDECIDED, margin_bounds=bounds)

@@ -23,7 +23,7 @@ from tacit.numerics.float64 import EPS, TINY
 from tacit.numerics.hull_solvers import by_active_set, by_least_squares, hull_weights
 from tacit.numerics.newton import logistic_fit, squared_hinge_fit
 from tacit.numerics.tolerances import MARGIN
-from tacit.values import Status
+from tacit.values import Interval, Status
 
 
 class Separability(Status):
@@ -36,30 +36,27 @@ class Separability(Status):
 
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
-    """The largest margin lies in [lower, upper]; `direction` reaches `lower`."""
+    """The largest margin lies in `margin_bounds`; `direction` reaches the lower one."""
 
     status: Separability
     """`undecided` when floating point cannot tell on which side of 0 the margin is."""
     direction: np.ndarray
     """Unit vector w (zero when every row is zero); without a margin, one that comes near."""
-    lower: float
-    """min z_i·w, less its rounding error; the data is separable if this is positive."""
-    upper: float
-    """‖Σ λ_i z_i‖, plus its rounding error; 0 when the data is proved not separable."""
+    margin_bounds: Interval
+    """From below min z_i·w, less its rounding error: the data is separable if this is positive.
+    From above ‖Σ λ_i z_i‖, plus its rounding error: 0 when the data is proved not separable."""
     multipliers: np.ndarray
     """λ, non-negative, of sum 1: the dual point, or Farkas' proof that no w separates."""
 
     @property
     def margin(self) -> float:
         """The margin that `direction` has for certain; 0 when none was proved."""
-        return max(self.lower, 0.0)
+        return max(self.margin_bounds.lower, 0.0)
 
     @property
     def gap(self) -> float:
-        """upper − lower relative to upper: how much of the margin is not proved."""
-        if self.upper == np.inf:  # no float can hold it
-            return 1.0
-        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+        """How much of the margin is not proved; 0 where it is proved that there is none."""
+        return 0.0 if self.margin_bounds.upper == 0 else self.margin_bounds.gap
 
 
 def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
@@ -70,7 +67,9 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     Z = np.asarray(Z, dtype=np.float64)
     n, d = Z.shape
     if not Z.any():
-        return MaxMargin(Separability.NOT_SEPARABLE, np.zeros(d), 0.0, 0.0, np.full(n, 1 / n))
+        return MaxMargin(
+            Separability.NOT_SEPARABLE, np.zeros(d), Interval(0.0, 0.0), np.full(n, 1 / n)
+        )
     used = Z.any(axis=0)
     if not used.all():  # a column of zeros changes nothing
         narrow = max_margin(Z[:, used], first)
@@ -83,17 +82,16 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     lost = (scaled * scale != Z).any(axis=1)  # entries 10³⁰⁰ times smaller than the largest
     if answer.status == Separability.NOT_SEPARABLE and lost[answer.multipliers > 0].any():
         # The proof is about other rows than these.
-        answer = replace(
-            answer, status=Separability.UNDECIDED, upper=_upper(scaled, answer.multipliers)
-        )
+        bounds = answer.margin_bounds._replace(upper=_upper(scaled, answer.multipliers))
+        answer = replace(answer, status=Separability.UNDECIDED, margin_bounds=bounds)
     if answer.status == Separability.UNDECIDED:
         answer = _whatever_the_lengths(Z, scaled, answer)
     if answer.status == Separability.NOT_SEPARABLE:
         answer = _with_best_direction(scaled, answer)
-    lower = answer.lower - d * TINY if lost.any() else answer.lower
-    return replace(
-        answer, lower=_times(lower, scale, -np.inf), upper=_times(answer.upper, scale, np.inf)
-    )
+    lower, upper = answer.margin_bounds
+    lower = lower - d * TINY if lost.any() else lower
+    bounds = Interval(_times(lower, scale, -np.inf), _times(upper, scale, np.inf))
+    return replace(answer, margin_bounds=bounds)
 
 
 def support(Z: np.ndarray, answer: MaxMargin) -> np.ndarray:
@@ -149,15 +147,16 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, answer: MaxMargin) 
     other = _solve(rows)
     lower = _lower(scaled, other.direction)
     if other.status == Separability.SEPARABLE:
-        answer = replace(answer, status=Separability.SEPARABLE, lower=max(lower, 0.0))
-        return replace(answer, direction=other.direction)
+        bounds = answer.margin_bounds._replace(lower=max(lower, 0.0))
+        return MaxMargin(other.status, other.direction, bounds, answer.multipliers)
     if other.status == Separability.NOT_SEPARABLE:
         used = other.multipliers > 0
         if (np.ldexp(rows, exponents[:, None]) == Z)[used].all():  # nothing got lost
             multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
             multipliers = multipliers / multipliers.sum()
             multipliers[used] = np.maximum(multipliers[used], TINY)  # no row drops out
-            return replace(other, lower=lower, multipliers=multipliers)
+            bounds = other.margin_bounds._replace(lower=lower)
+            return replace(other, margin_bounds=bounds, multipliers=multipliers)
     return answer
 
 
@@ -167,7 +166,8 @@ def _with_best_direction(Z: np.ndarray, answer: MaxMargin) -> MaxMargin:
         return answer  # it has that direction
     w, _ = logistic_fit(Z, ridge=MARGIN.ridge)
     w = _unit(w) if w.any() else answer.direction
-    return replace(answer, direction=w, lower=_lower(Z, w))
+    bounds = answer.margin_bounds._replace(lower=_lower(Z, w))
+    return replace(answer, direction=w, margin_bounds=bounds)
 
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
@@ -183,8 +183,7 @@ def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
         if proof is not None:
             multipliers = np.zeros(len(Z))
             multipliers[rows] = proof
-            w = _unit(w)
-            return MaxMargin(Separability.NOT_SEPARABLE, w, _lower(Z, w), 0.0, multipliers), rows
+            return _not_separable(Z, _unit(w), multipliers), rows
     return None, np.sort(np.argsort(Z @ w)[: MARGIN.first_rows])
 
 
@@ -228,7 +227,7 @@ def _by_logistic_fit(Z: np.ndarray) -> MaxMargin | None:
     proof = farkas_proof(Z, lam) if (Z @ w).min() <= 0 else None
     if proof is None:
         return None
-    return MaxMargin(Separability.NOT_SEPARABLE, _unit(w), _lower(Z, _unit(w)), 0.0, proof)
+    return _not_separable(Z, _unit(w), proof)
 
 
 def _of_all_rows(Z: np.ndarray, working: np.ndarray, answer: MaxMargin) -> MaxMargin:
@@ -241,7 +240,8 @@ def _of_all_rows(Z: np.ndarray, working: np.ndarray, answer: MaxMargin) -> MaxMa
     status = answer.status
     if status != Separability.NOT_SEPARABLE:
         status = Separability.SEPARABLE if lower > 0 else Separability.UNDECIDED
-    return replace(answer, status=status, lower=lower, multipliers=multipliers)
+    bounds = answer.margin_bounds._replace(lower=lower)
+    return MaxMargin(status, answer.direction, bounds, multipliers)
 
 
 def _candidates(Z: np.ndarray, weights: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -270,11 +270,16 @@ def _bounds(Z: np.ndarray, w: np.ndarray, multipliers: np.ndarray) -> MaxMargin:
     """The bounds that w and λ prove."""
     lower, upper = _lower(Z, w), _upper(Z, multipliers)
     if lower > 0:
-        return MaxMargin(Separability.SEPARABLE, w, lower, upper, multipliers)
+        return MaxMargin(Separability.SEPARABLE, w, Interval(lower, upper), multipliers)
     proof = farkas_proof(Z, multipliers) if upper <= MARGIN.try_proof else None
     if proof is not None:
-        return MaxMargin(Separability.NOT_SEPARABLE, w, lower, 0.0, proof)
-    return MaxMargin(Separability.UNDECIDED, w, lower, upper, multipliers)
+        return _not_separable(Z, w, proof)
+    return MaxMargin(Separability.UNDECIDED, w, Interval(lower, upper), multipliers)
+
+
+def _not_separable(Z: np.ndarray, w: np.ndarray, proof: np.ndarray) -> MaxMargin:
+    """No direction separates, by this proof; w comes near."""
+    return MaxMargin(Separability.NOT_SEPARABLE, w, Interval(_lower(Z, w), 0.0), proof)
 
 
 def _lower(Z: np.ndarray, w: np.ndarray) -> float:
@@ -303,9 +308,10 @@ def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
         return new
     if old.status == Separability.NOT_SEPARABLE:
         return old
-    primal = new if new.lower > old.lower else old
-    dual = new if new.upper < old.upper else old
-    return replace(primal, upper=dual.upper, multipliers=dual.multipliers)
+    primal = new if new.margin_bounds.lower > old.margin_bounds.lower else old
+    dual = new if new.margin_bounds.upper < old.margin_bounds.upper else old
+    bounds = Interval(primal.margin_bounds.lower, dual.margin_bounds.upper)
+    return replace(primal, margin_bounds=bounds, multipliers=dual.multipliers)
 
 
 def _unit(v: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from tacit.sweeps.plan import Plan
 from tacit.sweeps.table import Rows, columns
 from tacit.values import Result
 from tacit.values.optional import optional_import
+from tacit.values.result import lines_as_html
 
 SHOWN = 8
 """Columns whose range is shown in a notebook."""
@@ -90,17 +91,9 @@ class Sweep(Result):
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(self.rows, columns=list(columns(self.plan)))
 
-    def save(self, path: str | Path, force: bool = False) -> None:
-        """Write a JSON file with the plan and the table; data read from files is not in it.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        force : bool, default False
-            Replace a file that is there.
-        """
-        Result.save(replace(self, plan=replace(self.plan, sets={})), path, force)
+    def _to_save(self) -> Sweep:
+        """The plan and the table; data read from files stays in these."""
+        return replace(self, plan=replace(self.plan, sets={}))
 
     def plot(self, ax: Any = None, value: str | None = None) -> Any:
         """Draw one recorded column over the axes of the plan.
@@ -148,14 +141,11 @@ class Sweep(Result):
         return [f"  failed: {printable(reason)}{more}" for reason in self.reasons[:1]]
 
     def _repr_html_(self) -> str:
-        lines = [self._counts(), *self._axes(), *self._reasons()]
         head = "".join(f"<th>{name}</th>" for name in ("recorded", "smallest", "median", "largest"))
         rows = [
             [escape(name), *(f"{number:.5g}" for number in numbers)]
             for name, numbers in list(self.ranges.items())[:SHOWN]
         ]
         body = "".join(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>" for cells in rows)
-        first, *rest = map(escape, lines)
-        said = "".join(f"<br>{line}" for line in rest)
         table = f"<table><tr>{head}</tr>{body}</table>" if body else ""
-        return f"<div><b>{first}</b>{said}</div>{table}"
+        return lines_as_html([self._counts(), *self._axes(), *self._reasons()]) + table

@@ -32,6 +32,12 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
         raise BadInput(f"{path} is not {what}: {reason}") from None
 
 
+def lines_as_html(lines: list[str]) -> str:
+    """Lines for a notebook, the first in bold."""
+    first, *rest = map(escape, lines)
+    return "<div><b>{}</b>{}</div>".format(first, "".join(f"<br>{line}" for line in rest))
+
+
 class Result:
     """What a verb returns.
 
@@ -50,8 +56,11 @@ class Result:
         return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
-        first, *rest = (escape(line) for line in self._lines())
-        return "<div><b>{}</b>{}</div>".format(first, "".join(f"<br>{line}" for line in rest))
+        return lines_as_html(self._lines())
+
+    def _to_save(self) -> Result:
+        """What `save` writes of it: all, unless a subclass says less."""
+        return self
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write a JSON file: `to_dict()`, and under `saved` what `load` needs beside it.
@@ -63,7 +72,8 @@ class Result:
         force : bool, default False
             Replace a file that is there.
         """
-        saved = {"tacit": tacit.__version__, "type": type(self).__name__, "value": to_saved(self)}
+        value = to_saved(self._to_save())
+        saved = {"tacit": tacit.__version__, "type": type(self).__name__, "value": value}
         write_file(Path(path), json_bytes({**self.to_dict(), "saved": saved}), force)
 
     @classmethod

@@ -38,18 +38,19 @@ def test_scaled_margin(rng: np.random.Generator, alpha: float, sign: Any) -> Non
     margins = cp.multiply(y, scaled @ w)
     cp.Problem(cp.Maximize(t), [margins >= t, cp.norm(w) <= 1]).solve(solver=cp.CLARABEL)
     assert solution.status == "separable" and solution.gap <= 1e-11
-    assert solution.lower == pytest.approx(t.value, rel=1e-6)
-    np.testing.assert_allclose(solution.w, w.value, atol=1e-4)
-    reached = y * (scaled @ solution.w)
+    assert solution.margin_bounds.lower == pytest.approx(t.value, rel=1e-6)
+    np.testing.assert_allclose(solution.direction, w.value, atol=1e-4)
+    reached = y * (scaled @ solution.direction)
     assert (
         solution.support.tolist() == np.flatnonzero(reached <= reached.min() * (1 + 1e-7)).tolist()
     )
     lengths = [Fraction(1 if label == sign else alpha) * int(label) for label in y]
     rows = [[c * v for v in x] for c, x in zip(lengths, exactly(X), strict=True)]
-    bounds = solution.upper**-2 * (1 - 1e-15), solution.lower**-2 * (1 + 1e-15)
-    assert_bracketed(rows, solution.w / solution.lower, solution.multipliers, bounds)
+    lower, upper = solution.margin_bounds
+    bounds = upper**-2 * (1 - 1e-15), lower**-2 * (1 + 1e-15)
+    assert_bracketed(rows, solution.direction / lower, solution.multipliers, bounds)
     other = scaled_margin(X, -y, alpha, -sign)  # the same rows with the other sign
-    np.testing.assert_allclose(other.w, -solution.w, atol=1e-12)
+    np.testing.assert_allclose(other.direction, -solution.direction, atol=1e-12)
 
 
 def test_scaled_margins_of_known_sets() -> None:
@@ -57,15 +58,19 @@ def test_scaled_margins_of_known_sets() -> None:
     X, y = linear.X, linear.y
     plain = max_margin(y[:, None] * X)
     for sign in (1, -1):
-        assert scaled_margin(X, y, 1.0, sign).lower == plain.lower  # α = 1 changes nothing
+        same = scaled_margin(X, y, 1.0, sign)  # α = 1 changes nothing
+        assert same.margin_bounds.lower == plain.margin_bounds.lower
         zero = scaled_margin(X, y, 0.0, sign)  # one class is at 0
-        assert zero.status == "not separable" and zero.upper == 0
+        assert zero.status == "not separable" and zero.margin_bounds.upper == 0
     solution = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5)
-    assert solution.lower == pytest.approx(1) and solution.support.tolist() == [0]
+    assert solution.margin_bounds.lower == pytest.approx(1) and solution.support.tolist() == [0]
     solution = scaled_margin(np.array([[1.0, 0.0], [-4.0, 0.0]]), np.array([1, -1]), 0.5, -1)
-    assert solution.lower == pytest.approx(0.5) and solution.w.tolist() == [1, 0]
+    assert solution.margin_bounds.lower == pytest.approx(0.5) and solution.direction.tolist() == [
+        1,
+        0,
+    ]
     hinted = generate("hinted:n=20,d=3,alpha=0.3")
-    margins = [scaled_margin(hinted.X, hinted.y, 0.3, sign).lower for sign in (1, -1)]
+    margins = [scaled_margin(hinted.X, hinted.y, 0.3, sign).margin_bounds.lower for sign in (1, -1)]
     assert min(margins) > 0
 
 
@@ -75,7 +80,7 @@ def test_rounding_alpha_decides_nothing(rng: np.random.Generator, alpha: float) 
     for _ in range(20):
         x = np.round(1000 * rng.normal(size=3))
         solution = scaled_margin(np.array([x, 3 * x]), np.array([1, -1]), alpha)
-        assert solution.status == "not separable" and solution.upper == 0
+        assert solution.status == "not separable" and solution.margin_bounds.upper == 0
         lengths = np.array([1, -alpha])
         np.testing.assert_allclose((solution.multipliers * lengths) @ [x, 3 * x], 0, atol=1e-11)
 
@@ -84,23 +89,27 @@ def test_rounding_alpha_decides_nothing(rng: np.random.Generator, alpha: float) 
 def test_scale(rng: np.random.Generator, factor: float) -> None:
     X, y = labelled(rng, 20, 3)
     plain, scaled = (scaled_margin(c * X, y, 0.3) for c in (1.0, factor))
-    np.testing.assert_allclose(scaled.w, plain.w, atol=1e-12)
-    assert scaled.lower == pytest.approx(factor * plain.lower, rel=1e-12)
+    np.testing.assert_allclose(scaled.direction, plain.direction, atol=1e-12)
+    assert scaled.margin_bounds.lower == pytest.approx(
+        factor * plain.margin_bounds.lower, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("label", [1, -1])
 def test_one_class_only(rng: np.random.Generator, label: int) -> None:
     X, y = np.abs(rng.normal(size=(8, 3))) + 0.1, np.full(8, label)
     alone = class_margin(X, y, label)
-    assert scaled_margin(X, y, 0.25, label).lower == pytest.approx(1 / alone.upper)
-    assert scaled_margin(X, y, 0.25, -label).lower == pytest.approx(0.25 / alone.upper)
+    norm = alone.objective_bounds.upper
+    assert scaled_margin(X, y, 0.25, label).margin == pytest.approx(1 / norm)
+    assert scaled_margin(X, y, 0.25, -label).margin == pytest.approx(0.25 / norm)
 
 
 @settings(max_examples=100)
 @given(X=any_points, seed=st.integers(0, 99), alpha=st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 def test_any_floats(X: np.ndarray, seed: int, alpha: float) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    assert_sound(scaled_margin(X, y, alpha), len(X))
+    solution = scaled_margin(X, y, alpha)
+    assert_sound(solution, solution.margin_bounds, len(X))
 
 
 @pytest.mark.parametrize("how", LIES)
@@ -110,4 +119,4 @@ def test_a_qp_solver_that_lies_changes_no_answer(
     X, y = labelled(rng, 40, 4)
     honest = scaled_margin(X, y, 0.3)
     lie(monkeypatch, how)
-    assert_same(scaled_margin(X, y, 0.3), honest)
+    assert_same(scaled_margin(X, y, 0.3), honest, "margin_bounds", "direction")

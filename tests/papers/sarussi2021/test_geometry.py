@@ -249,7 +249,7 @@ def test_lengths_that_are_lost_next_to_others() -> None:
     """Rows 10⁶⁰⁰ times shorter than the longest still count."""
     X = np.array([[1e-300, 1e-300], [1e-300, 2e-300], [1e300, -1e300], [-1e300, -1e300]])
     finding = assumption_4(Dataset(X, np.array([1, -1, -1, -1])))
-    truth = float(max_margin(X[:2]).lower)
+    truth = float(max_margin(X[:2]).margin_bounds.lower)
     assert finding.holds is False
     assert -finding.slack <= truth * (1 + 1e-9) <= -finding.slack + finding.error + 1e-8 * truth
     X = np.array([[1.0, -1e162], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])  # here squares are
@@ -280,7 +280,7 @@ def test_any_floats(X: np.ndarray, seed: int) -> None:
         max_margin(np.vstack([X[y == label], x])) for label in (1, -1) for x in X[y != label]
     ]
     lower = max((one.margin for one in margins), default=0.0)
-    upper = max((one.upper for one in margins), default=0.0)
+    upper = max((one.margin_bounds.upper for one in margins), default=0.0)
     assert -finding.slack <= upper
     assert lower <= -finding.slack + finding.error
     if finding.holds:

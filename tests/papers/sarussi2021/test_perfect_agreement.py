@@ -59,12 +59,12 @@ def test_par(rng: np.random.Generator, n: int, d: int, alpha: float) -> None:
     solution = par(X, y, alpha)
     w, u = by_cone_program(X, y, alpha)
     assert solution.status == "separable" and solution.gap <= 1e-10
-    assert solution.upper == pytest.approx(w @ w + u @ u, rel=1e-6)
+    assert solution.objective_bounds.upper == pytest.approx(w @ w + u @ u, rel=1e-6)
     np.testing.assert_allclose(solution.w, w, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(solution.u, u, rtol=1e-4, atol=1e-4)
     both = np.append(solution.w, solution.u)
     rows = par_rows(X, y, alpha)
-    assert_bracketed(rows, both, solution.multipliers, (solution.lower, solution.upper))
+    assert_bracketed(rows, both, solution.multipliers, solution.objective_bounds)
     margins = np.array([float(dot(z, *exactly(both[None]))) for z in rows])
     assert solution.support.tolist() == np.flatnonzero(margins <= 1 + 1e-7).tolist()
 
@@ -94,7 +94,8 @@ def test_the_kernel_s_dual_gives_the_optimum(rng: np.random.Generator) -> None:
     X, y = labelled(rng, 40, 6)
     solution = par(X, y, 0.3)
     lam = y * solution.multipliers
-    assert 1 / (lam @ par_kernel(X, y, X, y, 0.3) @ lam) == pytest.approx(solution.upper, rel=1e-10)
+    value = solution.objective_bounds.upper
+    assert 1 / (lam @ par_kernel(X, y, X, y, 0.3) @ lam) == pytest.approx(value, rel=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0])
@@ -119,7 +120,9 @@ def test_symmetric_data_has_one_direction() -> None:
     np.testing.assert_allclose(solution.boundary, linear.direction, atol=1e-9)
     assert 0 < solution.boundary_error < 1e-5
     # (1 + α)‖w‖ = 1/γ, so ‖w‖² + ‖u‖² = 2/((1 + α)γ)².
-    assert solution.upper == pytest.approx(2 / (1.4 * linear.margin) ** 2, rel=1e-9)
+    assert solution.objective_bounds.upper == pytest.approx(
+        2 / (1.4 * linear.margin) ** 2, rel=1e-9
+    )
 
 
 def test_par_is_solvable_iff_each_class_is_separable() -> None:
@@ -136,7 +139,7 @@ def test_par_is_solvable_iff_each_class_is_separable() -> None:
             solution.status == "not separable"
             and solution.w is solution.u is solution.boundary is None
         )
-        assert solution.lower == solution.upper == np.inf
+        assert solution.objective_bounds == (np.inf, np.inf)
     assert par(*both, 1.0).status == par(*opposite, 1.0).status == "not separable"
 
 
@@ -158,7 +161,8 @@ def test_scale(rng: np.random.Generator, factor: float) -> None:
     plain, scaled = (par(c * X, y, 0.3) for c in (1.0, factor))
     np.testing.assert_allclose(scaled.w * factor, plain.w, rtol=1e-9)
     np.testing.assert_allclose(scaled.boundary, plain.boundary, atol=1e-12)
-    assert scaled.upper * factor * factor == pytest.approx(plain.upper, rel=1e-12)
+    value = scaled.objective_bounds.upper * factor * factor
+    assert value == pytest.approx(plain.objective_bounds.upper, rel=1e-12)
 
 
 @pytest.mark.parametrize("label", [1, -1])
@@ -174,7 +178,8 @@ def test_one_class_only(rng: np.random.Generator, label: int) -> None:
 @given(X=any_points, seed=st.integers(0, 99), alpha=st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 def test_any_floats(X: np.ndarray, seed: int, alpha: float) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
-    assert_sound(par(X, y, alpha), len(X))
+    solution = par(X, y, alpha)
+    assert_sound(solution, solution.objective_bounds, len(X))
 
 
 @pytest.mark.parametrize("how", LIES)
@@ -184,4 +189,4 @@ def test_a_qp_solver_that_lies_changes_no_answer(
     X, y = labelled(rng, 40, 4)
     honest = par(X, y, 0.3)
     lie(monkeypatch, how)
-    assert_same(par(X, y, 0.3), honest)
+    assert_same(par(X, y, 0.3), honest, "objective_bounds", "w")

@@ -377,7 +377,7 @@ def test_the_margin_assumption_just_holds_and_just_fails():
     longest = np.linalg.norm(data.X, axis=1).max()
 
     def room(alpha):
-        return 1 / math.sqrt(par(data.X, data.y, alpha).upper) / longest - alpha
+        return 1 / math.sqrt(par(data.X, data.y, alpha).objective_bounds.upper) / longest - alpha
 
     low, high = 0.05, 0.9
     while high - low > 1e-9:

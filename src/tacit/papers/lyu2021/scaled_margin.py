@@ -7,19 +7,20 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.numerics.margin_solutions import MarginSolution, confirm_without_alpha, support_rows
-from tacit.numerics.max_margin import max_margin
+from tacit.numerics.margin_solutions import confirm_without_alpha, support_rows
+from tacit.numerics.max_margin import MaxMargin, max_margin
 
 Sign = Literal[1, -1]
 """The sign of a neuron's output weight."""
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledMargin(MarginSolution):
-    """The bounds are those of γ⁺ (or γ⁻); not positive when nothing separates."""
+class ScaledMargin(MaxMargin):
+    """w⁺ (or w⁻) is the direction, and γ⁺ (or γ⁻) its margin."""
 
-    w: np.ndarray
-    """Unit vector w⁺ (or w⁻); without a margin, one that comes near."""
+    support: np.ndarray | None
+    """Rows of X on the margin: none without a solution, and None when it is not known well enough
+    to tell them."""
 
 
 def scaled_margin(X: np.ndarray, y: np.ndarray, alpha: float, sign: Sign = 1) -> ScaledMargin:
@@ -34,7 +35,4 @@ def scaled_margin(X: np.ndarray, y: np.ndarray, alpha: float, sign: Sign = 1) ->
     answer = max_margin(Z)
     if alpha > 0:  # then a w separates these iff it separates the points as they are
         answer = confirm_without_alpha(answer, rows, [np.arange(len(y))], lengths)
-    chosen = support_rows(Z, answer)
-    return ScaledMargin(
-        answer.status, answer.lower, answer.upper, chosen, answer.multipliers, answer.direction
-    )
+    return ScaledMargin(**vars(answer), support=support_rows(Z, answer))

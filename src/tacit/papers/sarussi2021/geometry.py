@@ -81,7 +81,7 @@ def _threshold(view: View, label: int) -> Threshold:
     if len(search.own):
         base = max_margin(view.data.X[search.own])
         if base.status != "separable":
-            return Threshold(0.0, base.upper)
+            return Threshold(0.0, base.margin_bounds.upper)
         search.begin(base)
     spent = 0.0
     while search.open().any():
@@ -137,7 +137,7 @@ class _Search:
     def begin(self, base: MaxMargin) -> None:
         """Use what is known about the class itself."""
         X = self.view.data.X
-        self.reach = np.minimum(self.reach, base.upper)
+        self.reach = np.minimum(self.reach, base.margin_bounds.upper)
         self.reach[_opposites(X[self.own], X[self.others])] = 0
         self.along = self.view.X[self.others] @ base.direction
         self.learn(base.multipliers)
@@ -147,9 +147,9 @@ class _Search:
         i = self.next()
         joined = np.append(self.own, self.others[i])
         separator = max_margin(self.view.data.X[joined], np.append(self.matter, len(self.own)))
-        self.tried[i], self.reach[i] = True, min(self.reach[i], separator.upper)
-        if separator.lower > self.best:
-            self.best, self.row = separator.lower, int(self.others[i])
+        self.tried[i], self.reach[i] = True, min(self.reach[i], separator.margin_bounds.upper)
+        if separator.margin_bounds.lower > self.best:
+            self.best, self.row = separator.margin_bounds.lower, int(self.others[i])
         weights = separator.multipliers[:-1]
         if weights.any():
             self.learn(weights)

@@ -11,7 +11,7 @@ from tacit.numerics.float64 import EPS
 from tacit.numerics.margin_solutions import (
     MarginSolution,
     confirm_without_alpha,
-    inverse_margin,
+    objective_bounds,
     smallest_separator,
     support_rows,
 )
@@ -92,8 +92,7 @@ def par(X: np.ndarray, y: np.ndarray, alpha: float) -> Par:
     w, u = (None, None) if both is None else np.split(both, 2)
     return Par(
         answer.status,
-        inverse_margin(answer.upper, 2, 0.0),
-        inverse_margin(answer.lower, 2, np.inf),
+        objective_bounds(answer, 2),
         support_rows(Z, answer),
         answer.multipliers,
         w,

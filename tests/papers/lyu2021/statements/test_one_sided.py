@@ -34,7 +34,7 @@ def test_one_neuron_ends_along_w_plus(seed, alpha):
     verdict = judged("lyu2021:thmG.9", case, flow_of(case))
     assert verdict.status == "confirmed", verdict.words
     assert margin(flow_of(case).end, case) == pytest.approx(
-        scaled_margin(data.X, data.y, alpha).lower / 2, rel=1e-6
+        scaled_margin(data.X, data.y, alpha).margin_bounds.lower / 2, rel=1e-6
     )
 
 
@@ -70,7 +70,7 @@ def test_on_three_points_a_5_holds_and_the_flow_leaves_the_single_neuron():
     for name in ("A.2", "A.3", "A.5"):
         assert case.data_check(f"lyu2021:assumption{name}", name).holds
     assert case.data_check("orthogonally_separable", "H.1").holds
-    one_neuron = scaled_margin(case.data.X, case.data.y, 0.5).lower / 2
+    one_neuron = scaled_margin(case.data.X, case.data.y, 0.5).margin_bounds.lower / 2
     for size in ("1e-3", "1e-6"):
         run = flow_of(
             dataclasses.replace(case, setting=flow_setting(init=f"balanced:{size}")), seed=1

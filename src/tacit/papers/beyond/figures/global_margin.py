@@ -152,8 +152,8 @@ def _counterexample_claim(result: RowResult, s: Global) -> Claim:
 def _svm_claim(result: RowResult, s: Global) -> Claim:
     """Compare the max-margin separator of Table 1's set, as the network that it is, with limits."""
     row = result.row
-    separator = max_margin(row.data.y[:, None] * row.data.X)
-    share = float((1 + s.lyu_alpha) / 4 * separator.upper / result.margin.min(initial=math.inf))
+    gamma = max_margin(row.data.y[:, None] * row.data.X).margin_bounds.upper
+    share = float((1 + s.lyu_alpha) / 4 * gamma / result.margin.min(initial=math.inf))
     text = f"{row.title}: the limit is the SVM's separator (Fig. 4); its margin (1+α)γ/4 over the "
     claim = near("table_svm", f"{text}limit's", share, 1.0, s.tolerance)
     if share >= 1 - s.tolerance or not len(result.margin):

@@ -56,7 +56,7 @@ def example_sets(alpha: float) -> list[ExampleSet]:
         ("middle", "a principal direction", middle, (-6.0, 10.0, -2.2, 2.2), 0),
         ("right", "three hints", right, (-2.2, 3.2, -2.7, 2.7), 3),
     ):
-        linear = one_neuron(scaled_margin(data.X, data.y, alpha, 1).w, alpha)
+        linear = one_neuron(scaled_margin(data.X, data.y, alpha, 1).direction, alpha)
         best = optimum(data, leaky)
         bent = best.network
         sets.append(ExampleSet(name, kind, data, linear, bent, linear, best, window, hints))

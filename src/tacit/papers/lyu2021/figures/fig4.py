@@ -90,7 +90,7 @@ def _claim_of_limit(s: Fig4, data: Dataset, end: Limit) -> Claim:
     u = end.network.a @ end.network.W  # along the odd part of f
     cosine = float(u @ best.direction / np.linalg.norm(u))
     claim = at_most("limit", text, math.degrees(math.acos(min(cosine, 1.0))), s.limit_angle, 0)
-    linear = (1 + s.alpha) / 4 * best.upper  # the widest of linear functions
+    linear = (1 + s.alpha) / 4 * best.margin_bounds.upper  # the widest of linear functions
     if not claim.holds and end.margin > linear:
         why = (
             f"The flow ends at a KKT point of margin {end.margin:.4f}, while networks that are "

@@ -36,19 +36,19 @@ def _other_sign_is_weaker(view: View, sign: Literal[1, -1]) -> Finding:
         )
     if one_neuron.support is None:
         return Finding(None, None, f"{NAMES[sign]} is not known well enough")
-    rows = one_neuron.support
-    high = _widest(view, rows[one_neuron.multipliers[rows] > 0], -sign, one_neuron.lower)[1]
-    low = _widest(view, rows, -sign, one_neuron.upper)[0] if high >= one_neuron.lower else 0.0
-    slack = (one_neuron.lower - high) / largest
-    error = (high - low + one_neuron.upper - one_neuron.lower) / largest
+    rows, (lower, upper) = one_neuron.support, one_neuron.margin_bounds
+    high = _widest(view, rows[one_neuron.multipliers[rows] > 0], -sign, lower)[1]
+    low = _widest(view, rows, -sign, upper)[0] if high >= lower else 0.0
+    slack = (lower - high) / largest
+    error = (high - low + upper - lower) / largest
     note = (
         f"α = {view.alpha:g}; on {count(len(rows), 'support example')} one neuron reaches "
-        f"{NAMES[sign]} = {one_neuron.lower * view.scale:.6g}, the other sign alone at "
+        f"{NAMES[sign]} = {lower * view.scale:.6g}, the other sign alone at "
         f"most {high * view.scale:.6g} (twice the margins)"
     )
     if slack > 0:
         return Finding(True, slack, note, error)
-    if low >= one_neuron.upper:
+    if low >= upper:
         return Finding(False, slack, note, error)
     return Finding(None, slack, f"{note}: equal up to the error", error)
 
@@ -58,7 +58,8 @@ def _widest(view: View, rows: np.ndarray, sign: int, gamma: float) -> tuple[floa
     seconds = math.inf if view.unlimited else MOST_SECONDS
     X, y = view.X[rows], view.data.y[rows]
     best = convex_optimum(X, y, view.alpha, (sign,), seconds=seconds, target=1 / gamma)
-    return 1 / best.upper, 1 / best.lower
+    lower, upper = best.objective_bounds
+    return 1 / upper, 1 / lower
 
 
 @predicate("lyu2021:assumptionA.5", "lyu2021 Assumption A.5")

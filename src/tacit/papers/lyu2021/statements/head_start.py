@@ -127,7 +127,9 @@ class TheoremB19(Theorem):
         else:
             left = math.exp(min(run.path[-1].log_loss - run.path[0].log_loss, 0.0))
         separator = case.view.separator
-        slow = separator.lower < SLOW * float(np.linalg.norm(case.data.X, axis=1).max())
+        slow = separator.margin_bounds.lower < SLOW * float(
+            np.linalg.norm(case.data.X, axis=1).max()
+        )
         cut_off = left > self.tolerance and (slow or run.outcome in ("undecided", "branched"))
         starts = head_starts(run.start, case)
         good = np.flatnonzero(starts > 0)

@@ -62,7 +62,7 @@ def hints_of(data: Dataset) -> Hints | None:
     if separator.status != "separable":
         return None
     off = max(off, float(np.linalg.norm(w - separator.direction)))
-    return Hints(w, separator.lower, H, K, eps, off)
+    return Hints(w, separator.margin_bounds.lower, H, K, eps, off)
 
 
 def enough_K(eps: float, alpha: float) -> float:
@@ -163,8 +163,8 @@ class Theorem62(Theorem):
     def _probability() -> Evidence:
         """One neuron with a < 0 ends in −½ φ(−w⁻·x) (Lemma A.4), and has probability ½."""
         case = hinted_case()
-        other = one_neuron(best_neuron(case, -1).w, case.alpha, -1)
-        apart = difference(other, one_neuron(best_neuron(case, 1).w, case.alpha), case)
+        other = one_neuron(best_neuron(case, -1).direction, case.alpha, -1)
+        apart = difference(other, one_neuron(best_neuron(case, 1).direction, case.alpha), case)
         words = (
             "With m = 1 a negative neuron, of probability ½, has another limit, "
             f"{apart:.2g} of it away: the probability is ½ = 1 − 2^(−m), whatever δ is."

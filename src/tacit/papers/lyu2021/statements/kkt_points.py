@@ -122,7 +122,8 @@ class LemmaF3(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         separator = max_margin(case.data.y[:, None] * case.data.X)
-        both, one = (1 + case.alpha) / 4 * separator.lower, case.alpha / 2 * separator.lower
+        lower = separator.margin_bounds.lower
+        both, one = (1 + case.alpha) / 4 * lower, case.alpha / 2 * lower
         return Prediction(
             f"Both neurons end along ±w*, the max-margin separator, with margin {both:.4g}, or one "
             f"of them does and the other dies out, with margin {one:.4g}.",

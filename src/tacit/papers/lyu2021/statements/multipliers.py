@@ -37,8 +37,9 @@ def weaker_at_multipliers(case: Case, sign: Literal[1, -1], place: str) -> Check
         most = price(X[rows], c, case.alpha, cells(X[rows], MOST_CELLS), 0.0).bound
     except TooManyCells as reason:
         return undecided(name, place, str(reason))
-    slack = (known.lower - most) / float(np.linalg.norm(X, axis=1).max())
-    note = f"γ = {known.lower:.6g}, a neuron of the other sign gains at most {most:.6g}"
+    gamma = known.margin_bounds.lower
+    slack = (gamma - most) / float(np.linalg.norm(X, axis=1).max())
+    note = f"γ = {gamma:.6g}, a neuron of the other sign gains at most {most:.6g}"
     if slack > 0:
         return Check(name, True, slack, place, note)
     if not _unique(X * np.where(y == sign, 1.0, case.alpha)[:, None], y, known):

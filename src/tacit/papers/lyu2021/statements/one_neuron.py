@@ -73,11 +73,12 @@ class LemmaA4(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         best = best_neuron(case, 1)
+        margin = best.margin_bounds.lower / 2
         words = (
             "A neuron with positive output weight has one KKT point, the max-margin separator w⁺ "
-            f"of the scaled points, of margin ½γ⁺ = {best.lower / 2:.6g}."
+            f"of the scaled points, of margin ½γ⁺ = {margin:.6g}."
         )
-        return Prediction(words, {"w": best.w, "margin": best.lower / 2}, ((1, best.w),))
+        return Prediction(words, {"w": best.direction, "margin": margin}, ((1, best.direction),))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """Distance from the solution of the KKT system by non-negative least squares, and the KKT
@@ -101,7 +102,7 @@ class LemmaA4(Theorem):
     def _other_sign() -> Evidence:
         case = hinted_case()
         case = replace(case, data=Dataset(case.data.X, -case.data.y), _properties={})
-        plus, minus = (best_neuron(case, s).lower / 2 for s in (1, -1))
+        plus, minus = (best_neuron(case, s).margin_bounds.lower / 2 for s in (1, -1))
         words = f"½γ⁺ = {plus:.6g}, but a neuron with a < 0 has margin ½γ⁻ = {minus:.6g}."
         return Evidence("corrected" if minus > plus * 1.001 else "printed", words)
 

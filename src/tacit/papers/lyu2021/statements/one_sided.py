@@ -77,9 +77,9 @@ class TheoremG9(Theorem):
     def predict(self, case: Case) -> Prediction:
         best = scaled_margin(case.data.X, case.data.y, case.alpha)
         return Prediction(
-            f"The neuron ends along w⁺, with margin {best.lower / 2:.4g}.",
-            {"w_plus": best.w, "margin": best.lower / 2},
-            ((1, best.w),),
+            f"The neuron ends along w⁺, with margin {best.margin_bounds.lower / 2:.4g}.",
+            {"w_plus": best.direction, "margin": best.margin_bounds.lower / 2},
+            ((1, best.direction),),
         )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
@@ -130,7 +130,7 @@ def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
     c = -known.multipliers[rows] * y[rows]
     u = np.vstack([price(X[rows], c, alpha, cells(X[rows], MOST_CELLS), 0.0).directions, u])
     z = X[S] @ u.T
-    gains = -y[S, None] * np.maximum(z, alpha * z) - known.lower
+    gains = -y[S, None] * np.maximum(z, alpha * z) - known.margin_bounds.lower
     turns = (y[S] * np.where(y[S] == 1, 1.0, alpha))[:, None] * X[S]
     rows_of = [
         np.hstack([-turns, -gains, np.ones((len(S), 1))]),
@@ -139,7 +139,7 @@ def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
     best = linear_program(  # over (δ, p, t), the largest t
         np.concatenate([np.zeros(d + len(u)), [-1.0]]),
         at_most=(np.vstack(rows_of), np.append(np.zeros(len(S)), 1.0)),
-        equal=(np.concatenate([known.w, np.zeros(len(u) + 1)])[None], np.zeros(1)),
+        equal=(np.concatenate([known.direction, np.zeros(len(u) + 1)])[None], np.zeros(1)),
         bounds=[(-1, 1)] * d + [(0, None)] * len(u) + [(0, None)],
     )
     assert best is not None  # 0 is feasible and t is bounded
@@ -166,7 +166,8 @@ def _a_5_is_not_enough() -> Evidence:
     known = scaled_margin(case.data.X, case.data.y, case.alpha)
     a_5 = case.data_check("lyu2021:assumptionA.5", "A.5")
     _, step = best_step(case, known)
-    gains = [2 * _margin_after(case, known.w, step, h) / known.lower - 1 for h in (1e-2, 1e-4)]
+    after = [_margin_after(case, known.direction, step, h) for h in (1e-2, 1e-4)]
+    gains = [2 * margin / known.margin_bounds.lower - 1 for margin in after]
     wrong = bool(a_5.holds) and min(gains) > 0
     return Evidence(
         "corrected" if wrong else "printed",
@@ -225,11 +226,11 @@ class TheoremG11(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         known = scaled_margin(case.data.X, case.data.y, case.alpha)
+        margin = known.margin_bounds.lower / 2
         return Prediction(
-            f"No network near the one-neuron network φ(w⁺·x) has a margin above "
-            f"{known.lower / 2:.4g}.",
-            {"w_plus": known.w, "margin": known.lower / 2},
-            ((1, known.w),),
+            f"No network near the one-neuron network φ(w⁺·x) has a margin above {margin:.4g}.",
+            {"w_plus": known.direction, "margin": margin},
+            ((1, known.direction),),
         )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
@@ -239,7 +240,8 @@ class TheoremG11(Theorem):
         if known.support is None:
             return None
         try:
-            rise = best_step(case, known)[0] / known.upper
+            upper = known.margin_bounds.upper
+            rise = best_step(case, known)[0] / upper
         except TooManyCells:
             return None
         rng, d = np.random.default_rng(1), case.data.d
@@ -247,7 +249,7 @@ class TheoremG11(Theorem):
             u = rng.normal(size=(2, d))
             u /= np.linalg.norm(u, axis=1, keepdims=True)
             step = Step(rng.normal(size=d), u, rng.uniform(size=2))
-            rise = max(rise, 2 * _margin_after(case, known.w, step, size) / known.upper - 1)
+            rise = max(rise, 2 * _margin_after(case, known.direction, step, size) / upper - 1)
         return rise
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:

@@ -64,8 +64,8 @@ class _OneSurvives(Theorem):
     def predict(self, case: Case) -> Prediction:
         best = best_neuron(case, self.sign)
         values = {
-            "w": best.w,
-            "margin": best.lower / 2,
+            "w": best.direction,
+            "margin": best.margin_bounds.lower / 2,
             "probability": 1 - 2.0**-case.setting.width,
         }
         name = "½ φ(w⁺·x)" if self.sign > 0 else "−½ φ(−w⁻·x)"
@@ -74,7 +74,7 @@ class _OneSurvives(Theorem):
             f"survive, all in one direction: at unit norm the limit is {name}, of margin "
             f"{values['margin']:.6g}, whose decision boundary is linear."
         )
-        return Prediction(words, values, ((self.sign, self.sign * best.w),))
+        return Prediction(words, values, ((self.sign, self.sign * best.direction),))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         end = known_end(run)
@@ -171,14 +171,16 @@ class TheoremA10(_OneSurvives):
         """The widest margin of each sign alone on the support examples of w⁻."""
         case = TheoremA10().example()
         best = best_neuron(case, -1)
+        gamma = best.margin_bounds.lower
         X, y = case.data.X[best.support], case.data.y[best.support]
-        negative, positive = (convex_optimum(X, y, case.alpha, (s,)).upper for s in (-1, 1))
+        optima = (convex_optimum(X, y, case.alpha, (s,)) for s in (-1, 1))
+        negative, positive = (one.objective_bounds.upper for one in optima)
         words = (
-            f"½γ⁻ is {best.lower / 2:.6g}. Nets with all a_k ≤ 0 reach {0.5 / negative:.6g}, which "
-            f"is never less; nets with all a_k ≥ 0 reach {0.5 / positive:.6g}."
+            f"½γ⁻ is {gamma / 2:.6g}. Nets with all a_k ≤ 0 reach {0.5 / negative:.6g}, which is "
+            f"never less; nets with all a_k ≥ 0 reach {0.5 / positive:.6g}."
         )
-        never_less = 1 / negative >= best.lower * (1 - 1e-9)
-        corrected = never_less and 1 / positive < best.lower * (1 - 1e-6)
+        never_less = 1 / negative >= gamma * (1 - 1e-9)
+        corrected = never_less and 1 / positive < gamma * (1 - 1e-6)
         return Evidence("corrected" if corrected else "printed", words)
 
     errata = (

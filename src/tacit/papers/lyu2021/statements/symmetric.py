@@ -231,5 +231,5 @@ def linear_limit(case: Case) -> dict[str, object]:
     return {
         "separator": separator(case),
         "slope": slope,
-        "margin": slope * case.view.separator.lower,
+        "margin": slope * case.view.separator.margin_bounds.lower,
     }

@@ -79,7 +79,7 @@ def train_on_all(
 def separable(sets: dict[str, Dataset]) -> Claim:
     """What the paper assumes of its data."""
     margins = [max_margin(data.y[:, None] * data.X) for data in sets.values()]
-    least = min(one.lower for one in margins)
+    least = min(one.margin_bounds.lower for one in margins)
     text = "the training sets are linearly separable, smallest margin"
     return true("separable", text, all(one.status == "separable" for one in margins), least, "> 0")
 

@@ -57,7 +57,7 @@ class BiasIsAnInput(Theorem):
         )
 
     def predict(self, case: Case) -> Prediction:
-        margin = case.view.separator.lower
+        margin = case.view.separator.margin_bounds.lower
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
         values: dict[str, object] = {"margin": margin, "R_x": longest}
         words = (

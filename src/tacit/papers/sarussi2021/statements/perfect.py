@@ -188,7 +188,7 @@ class SymmetricHasNoMixedDirections(Theorem):
             own, others = X[y == label], X[y != label]
             some = np.linspace(0, len(others) - 1, min(len(others), MOST_POINTS)).astype(int)
             for x in others[some]:
-                farthest = max(farthest, max_margin(np.vstack([own, x])).lower)
+                farthest = max(farthest, max_margin(np.vstack([own, x])).margin_bounds.lower)
         return farthest / float(np.linalg.norm(X, axis=1).max())
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
@@ -214,7 +214,7 @@ def _large_margin(case: Case, run: Observation | None, place: str) -> Check:
         highest = _highest_margin(case, run) / (math.sqrt(k) * v * longest)
         note = f"γ̃ reaches {highest:.3g} √k v max‖x_i‖; it must exceed α = {case.alpha:g} of it"
         return by_slack("margin", highest - case.alpha, place, note, strict=True)
-    most = 1 / math.sqrt(par(case.data.X, case.data.y, case.alpha).lower) / longest
+    most = 1 / math.sqrt(par(case.data.X, case.data.y, case.alpha).objective_bounds.lower) / longest
     if most > case.alpha:
         return needs_a_run("margin", place)
     note = (
@@ -247,7 +247,7 @@ def _no_mixed_directions(case: Case, run: Observation | None, place: str) -> Che
             return undecided(name, place, "speaks of the β of an NAR, and the run ends in none")
         note = f"the NAR has β = {beta:.3g}; {check.note}"
         return by_slack(name, beta - threshold - check.error, place, note, strict=True)
-    most = case.view.separator.upper
+    most = case.view.separator.margin_bounds.upper
     if most > threshold:
         return needs_a_run(name, place)
     note = f"{check.note}; no PAR has β > {most:.4g}, the margin of the data"

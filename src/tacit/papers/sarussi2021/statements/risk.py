@@ -53,7 +53,7 @@ class Constants:
 def constants(case: Case) -> Constants:
     k, v = units(case)
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
-    lower = case.view.separator.lower
+    lower = case.view.separator.margin_bounds.lower
     w_star = 1 / lower if lower > 0 else math.inf  # not known to be separable
     return Constants(case.data.n, k, v, case.alpha, case.setting.lr, longest, w_star)
 

@@ -207,9 +207,10 @@ def dual_feasible(case: Case, run: Observation | None, place: str) -> Check:
         return unknown or needs_a_run("dual_feasible", place)
     total = float(kkt_of(run.end, case.data).multipliers.sum())
     bounds = bounds_of(run.end, case.data)
-    if not (total > 0 and bounds.lower > 0 and math.isfinite(bounds.lower)):
+    lower = bounds.objective_bounds.lower
+    if not (total > 0 and lower > 0 and math.isfinite(lower)):
         return undecided("dual_feasible", place, "there is no λ")
-    largest = total / bounds.lower
+    largest = total / lower
     note = f"the largest |λᵀ(Xu)₊| is {largest:.6g}"
     if largest > 1 + STATIONARY and bounds.cells is None:
         return undecided("dual_feasible", place, f"{note} at most; not all cells were bounded")
