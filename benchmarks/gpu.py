@@ -103,8 +103,8 @@ def compare(runs: int = RUNS, steps: int = STEPS) -> str:
         which, numbers = jnp.arange(runs, dtype=jnp.int32), jnp.array([SETTING.lr, float(steps)])
 
         def kernel() -> dict[str, np.ndarray]:
-            found = jax.block_until_ready(step(X, y / N, which, *start, numbers))
-            return dict(zip(("W", "a"), found, strict=True))
+            weights = jax.block_until_ready(step(X, y / N, which, *start, numbers))
+            return dict(zip(("W", "a"), weights, strict=True))
 
         versions[OURS] = kernel
     versions["ours, train_many with drawing weights and all copying"] = ours
@@ -115,10 +115,10 @@ def compare(runs: int = RUNS, steps: int = STEPS) -> str:
     reference: dict[str, np.ndarray] = {}
     straight = apart = 0.0
     for name, work in versions.items():
-        found, first, later = timed(work)
-        found = {part: np.asarray(array) for part, array in found.items()}
-        reference, straight = reference or found, straight or later
-        apart = max(apart, difference(found, reference))
+        weights, first, later = timed(work)
+        weights = {part: np.asarray(array) for part, array in weights.items()}
+        reference, straight = reference or weights, straight or later
+        apart = max(apart, difference(weights, reference))
         rows.append(
             (
                 name,
@@ -131,7 +131,7 @@ def compare(runs: int = RUNS, steps: int = STEPS) -> str:
         )
     alone = min(ALONE, runs)
     processor = on_processor(data[:alone], steps)
-    far = difference({part: array[:alone] for part, array in found.items()}, processor)
+    far = difference({part: array[:alone] for part, array in weights.items()}, processor)
     return (
         f"{runs:,} runs (n={N} d={D} m={M}, both layers, own data) × {steps:,} steps of gd, "
         f"float64, on {device.device_kind}. Weights at the end differ by {apart:.0e} between the "

@@ -44,22 +44,22 @@ def train(n: int, d: int, m: int, seeds: int, seed: int, steps: int = 200) -> tu
 def limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
     """Flow to its limit and the certificate, on orthogonally separable data (phuong2021)."""
     data = load(f"orthogonal:n={n},d={d},seed={seed}")
-    found = binary_limit(data, Setting(width=m), seconds=PATIENCE)
-    return found.seconds, found.outcome
+    end = binary_limit(data, Setting(width=m), seconds=PATIENCE)
+    return end.seconds, end.outcome
 
 
 def hard_limit(n: int, d: int, m: int, seed: int) -> tuple[float, str]:
     """The same on data that no line separates: neurons cross and slide along hyperplanes."""
-    found = binary_limit(Dataset(*xor_like(n, d, seed)), Setting(width=m), seconds=PATIENCE)
-    return found.seconds, found.outcome
+    end = binary_limit(Dataset(*xor_like(n, d, seed)), Setting(width=m), seconds=PATIENCE)
+    return end.seconds, end.outcome
 
 
 def best(n: int, d: int, seed: int) -> tuple[float, str]:
     """The optimum, with its proof."""
     X, y = xor_like(n, d, seed)
     begun = time.perf_counter()
-    found = convex_optimum(X, y, seconds=PATIENCE)
-    return time.perf_counter() - begun, found.status
+    optimum = convex_optimum(X, y, seconds=PATIENCE)
+    return time.perf_counter() - begun, optimum.status
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ HEAD = ("time of", "against", "others", "sizes", "seconds", "exponent", "at the 
 
 def section(picture: Path | None, say: Callable[[str], None]) -> str:
     """All studies as a table, and a picture where one is asked for."""
-    found, rows = [], []
+    growths, rows = [], []
     for study in STUDIES:
         say(f"growth: {study.name}")
         growth = grow(study)
-        found.append(growth)
+        growths.append(growth)
         others = {k: v for k, v in study.others.items() if k != study.axis}
         rows.append(
             (
@@ -161,20 +161,20 @@ def section(picture: Path | None, say: Callable[[str], None]) -> str:
     text = f"## Growth\n\n{about}\n\n{table(HEAD, rows)}"
     if picture is None:
         return text
-    draw(found, picture)
+    draw(growths, picture)
     return f"{text}\n\n![time against size]({picture.name})"
 
 
-def draw(found: Sequence[Growth], path: Path) -> None:
+def draw(growths: Sequence[Growth], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    kinds = list(dict.fromkeys(growth.study.what for growth in found))
+    kinds = list(dict.fromkeys(growth.study.what for growth in growths))
     figure, axes = plt.subplots(1, len(kinds), figsize=(3.6 * len(kinds), 3.2), squeeze=False)
     for kind, ax in zip(kinds, axes[0], strict=True):
-        for growth in (one for one in found if one.study.what == kind):
+        for growth in (one for one in growths if one.study.what == kind):
             sizes, label = growth.study.sizes, f"{growth.study.axis}: {growth.slope:.2f}"
             ax.loglog(np.divide(sizes, sizes[0]), growth.medians, "o-", label=label)
         ax.set(title=kind, xlabel="size over the smallest", xticks=(1, 2, 4, 8, 16))

@@ -103,8 +103,8 @@ def by_svc(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The direction of SVC; every point's mirror image is there too, so that its bias is 0."""
     from sklearn.svm import SVC
 
-    found = SVC(kernel="linear", C=1e10).fit(np.vstack([X, -X]), np.concatenate([y, -y]))
-    w = found.coef_[0]
+    fitted = SVC(kernel="linear", C=1e10).fit(np.vstack([X, -X]), np.concatenate([y, -y]))
+    w = fitted.coef_[0]
     return w / np.linalg.norm(w)
 
 

@@ -41,17 +41,17 @@ def times(value: float | None) -> str:
 
 def machine() -> str:
     """Processor, cores, systems and versions, as a list."""
-    found = [f"tacit {tacit.__version__}"]
+    versions = [f"tacit {tacit.__version__}"]
     for name in PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} not installed")
+            versions.append(f"{name} not installed")
     return "\n".join(
         [
             f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
             f"- {processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
-            f"- Python {platform.python_version()}; {', '.join(found)}",
+            f"- Python {platform.python_version()}; {', '.join(versions)}",
         ]
     )
 

@@ -68,7 +68,7 @@ def _search(
     ends = []
     for _ in range(STARTS):
         start = rng.normal(size=m * d) * 10.0 ** rng.uniform(-0.5, 1)
-        found = minimize(
+        solution = minimize(
             lambda flat: (float(flat @ flat), 2 * flat),
             start,
             jac=True,
@@ -76,6 +76,6 @@ def _search(
             constraints={"type": "ineq", "fun": margins, "jac": jacobian},
             options={"maxiter": 200},
         )
-        if margins(found.x).min() > -0.5:
-            ends.append(found.x.reshape(m, d) / scale)
+        if margins(solution.x).min() > -0.5:
+            ends.append(solution.x.reshape(m, d) / scale)
     return ends
