@@ -87,3 +87,56 @@ def test_results_share_their_methods(name):
         assert issubclass(thing, import_module("tacit.values").Result)
         for method in ("plot", "save", "load", "_repr_html_"):
             assert callable(getattr(thing, method))
+
+
+WRONG = [
+    ("load", "labels", 3),
+    ("load", "bias", "1"),
+    ("check", "properties", 3),
+    ("check", "activation", 0.3),
+    ("predict", "seed", -1),
+    ("predict", "seed", 1.5),
+    ("predict", "only", None),
+    ("explain", "seconds", None),
+    ("explain", "seed", None),
+    ("train", "epochs", 2.5),
+    ("train", "seeds", 3),
+    ("train", "resume", "run"),
+    ("limit", "seed", "1"),
+    ("limit", "log10_loss", "-100"),
+    ("limit", "start", 3),
+    ("limit", "progress", 3),
+    ("optimum", "signs", (2,)),
+    ("optimum", "signs", ()),
+    ("optimum", "seconds", "1"),
+    ("certify", "tolerance", "1e-6"),
+    ("certify", "train", None),
+]
+
+
+@pytest.mark.parametrize(("verb", "name", "value"), WRONG)
+def test_a_wrong_argument_is_refused_by_name(verb, name, value):
+    more = (tacit.Network([[1.0, 0.0]], [1.0]),) if verb == "certify" else ()
+    with pytest.raises(tacit.BadInput, match=f"`{name}=") as refused:
+        getattr(tacit, verb)("xor", *more, **{name: value})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["model", "activation", "init", "loss", "stop", "train", "width"])
+@pytest.mark.parametrize("value", [0.3, [0.3], {"a": 1}])
+def test_a_setting_refuses_nonsense_when_it_is_made(name, value):
+    with pytest.raises(tacit.BadInput, match=name):
+        tacit.Setting(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("X", "y"), [("x", 2), ([["a", "b"]], [1]), ([[1j, 0]], [1]), ([[1], [1, 2]], [1, -1])]
+)
+def test_points_that_are_no_numbers_are_refused(X, y):
+    with pytest.raises(tacit.BadInput):
+        tacit.Dataset(X, y)
+
+
+def test_a_slope_that_is_no_number_is_refused():
+    with pytest.raises(tacit.BadInput, match="slope"):
+        tacit.Network([[1.0, 0.0]], [1.0], "leaky:0.3")

@@ -279,6 +279,8 @@ def optimum(
         raise BadInput(
             f"the optimum is that of two_layer networks, not of {model_text(setting.model)}"
         )
+    if not signs or not {*signs} <= {1, -1}:
+        raise BadInput(f"`signs={signs!r}` must be (1, -1), (1,) or (-1,)")
     if setting.train == "first":
         _check_fixed(data, setting, signs)
     started = perf_counter()

@@ -19,6 +19,7 @@ from tacit.data.labels import BINARY, Labelling, choose
 from tacit.data.table import Table, checked_table, frame_table
 from tacit.messages import near_miss
 from tacit.values import BadInput, Dataset, Network, Setting
+from tacit.values.arguments import check_kinds
 
 T = TypeVar("T")
 UNNAMED = "data"
@@ -65,6 +66,7 @@ def load(
     >>> load("orthogonal:n=8,d=2", bias=1.0).d
     3
     """
+    check_kinds(load, {"labels": labels, "bias": bias})
     if bias is not None and not math.isfinite(bias):
         raise BadInput(f"`bias={bias}` is not a finite number")
     if isinstance(data, Dataset) and y is None and labels is None and test is None:
@@ -111,6 +113,7 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
                 f"the setting is a {type(setting).__name__}; give a Setting, "
                 "such as tacit.Setting(activation='leaky:0.3', width=50)"
             )
+        check_kinds(verb, keywords)
         if here:
             return verb(*before, load(data, y), *after, **keywords)
         return verb(*before, **{**keywords, "data": load(data, y)})

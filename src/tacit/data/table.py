@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.values import BadInput
+from tacit.values.dataset import checked_points
 
 
 class Table(NamedTuple):
@@ -32,27 +33,9 @@ def checked_table(where: str, X: Any, y: Any, columns: tuple[str, ...] = ()) -> 
     columns : tuple of str
         The names of the coordinates.
     """
-    X, y = _array(where, "X", X), _array(where, "y", y)
-    if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
-        raise BadInput(
-            f"{where}: X has shape {X.shape} and y has shape {y.shape}; "
-            "they must be (n, d) and (n,)"
-        )
-    if 0 in X.shape:
-        raise BadInput(f"{where}: X has shape {X.shape}; both n and d must be at least 1")
-    if X.dtype.kind not in "biuf":
-        raise BadInput(f"{where}: X holds {X.dtype}; real numbers are needed")
+    X, y = checked_points(where, X, y, columns)
     if y.dtype.kind == "c":
         raise BadInput(f"{where}: y holds {y.dtype}; labels must be real numbers or words")
-    with np.errstate(over="ignore"):  # what is too large for float64 becomes inf, and is refused
-        X = X.astype(np.float64, order="C")
-    if not np.isfinite(X).all():
-        i, j = (int(k) for k in np.argwhere(~np.isfinite(X))[0])
-        place = f"row {i}, column {columns[j]!r}" if columns else f"row {i}, column {j}"
-        raise BadInput(
-            f"{where}: X holds {X[i, j]} at {place} (counted from 0); "
-            "every entry must be a finite number"
-        )
     return Table(X, _plain_labels(where, y), columns)
 
 
@@ -92,15 +75,6 @@ def frame_table(where: str, frame: Any, y: Any = None) -> Table:
 
 def _few(names: list[Any]) -> str:
     return ", ".join(map(str, names[:10])) + (", …" if len(names) > 10 else "")
-
-
-def _array(where: str, name: str, values: Any) -> np.ndarray:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise BadInput(
-            f"{where}: the rows of {name} differ in length; all need the same number of entries"
-        ) from error
 
 
 def _plain_labels(where: str, y: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from tacit.theorems import (
     theorems,
 )
 from tacit.values import BadInput, Dataset, Network, Result, Setting
+from tacit.values.arguments import check_seed
 from tacit.values.jsonable import plain
 from tacit.values.optional import optional_import
 
@@ -136,6 +137,7 @@ def predict(
     setting = setting or Setting(rule="flow")
     asked = chosen(only)
     check_sizes(data)
+    check_seed(seed)
     start = initial_neurons(data, setting, seed)
     case = Case(data, setting, start)
     parts = []

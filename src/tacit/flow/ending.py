@@ -24,6 +24,7 @@ from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
 from tacit.numerics.float64 import LN10
 from tacit.values import BadInput, Dataset, Network, Setting
+from tacit.values.arguments import check_seed
 from tacit.values.setting import Layers
 
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
@@ -37,7 +38,6 @@ CLASSIFIED_FROM = -1000.0
 CERTIFY_SECONDS = 60.0
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
-MOST_SEED = 2**32 - 1
 MOST_ENTRIES = 10**8
 """Sides of hyperplanes, or numbers in the weights, that are kept for every moment."""
 
@@ -214,8 +214,7 @@ def check_flow(
             f"`width={setting.width}` with {data.n} points in {data.d} dimensions needs more than "
             f"{MOST_ENTRIES:,} numbers at every moment; choose it smaller"
         )
-    if not 0 <= seed <= MOST_SEED:
-        raise BadInput(f"`seed={seed}` must be between 0 and {MOST_SEED}")
+    check_seed(seed)
     if not -math.inf < log10_loss < 0:
         raise BadInput(f"`log10_loss={log10_loss:g}` must be a negative number, say -1000")
     if log10_loss < DEEPEST[setting.train]:

@@ -19,7 +19,6 @@ import tacit
 from tacit.certificates import KKT, Certificate
 from tacit.files import npz_bytes, write_folder
 from tacit.flow.early import Early
-from tacit.flow.ending import MOST_SEED
 from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
 from tacit.flow.limits import Limit, Limits, Outcome
 from tacit.flow.path import Moment, Path
@@ -29,6 +28,7 @@ from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, require
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Dataset, Group, Network, Setting
+from tacit.values.arguments import MOST_SEED
 from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 

@@ -14,6 +14,7 @@ from tacit.models.residual import Residual
 from tacit.models.two_layer import TwoLayer
 
 __all__ = [
+    "MODELS",
     "Activation",
     "ConvMaxPool",
     "ImageCNN",

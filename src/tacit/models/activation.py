@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 from tacit._jax import jax, jnp
 from tacit.messages import BadInput, near_miss, number_text
@@ -53,8 +54,8 @@ def parse_activation(text: str) -> Activation:
 
 def check_alpha(alpha: float) -> None:
     """Refuse slopes for which φ is no activation."""
-    if not 0 <= alpha < 1:
-        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
+    if not isinstance(alpha, Real) or not 0 <= alpha < 1:
+        raise BadInput(f"the slope α = {alpha} of the activation must be a number in [0, 1)")
 
 
 def phi(z: jax.Array, alpha: float) -> jax.Array:

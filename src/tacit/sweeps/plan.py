@@ -24,6 +24,7 @@ from tacit.sweeps.plan_values import MOST_RUNS, Kind, known, one, several, table
 from tacit.sweeps.planned_run import PlannedRun, Sets
 from tacit.sweeps.run_builder import OWN, Builder
 from tacit.values import BadInput
+from tacit.values.arguments import MOST_SEED
 
 MOST_BYTES = 1 << 20
 KEYS = ("record", "epochs", "seed", "seconds", "data", "setting", "list", "plot", "slurm")
@@ -216,8 +217,6 @@ def _kinds(
 
 
 def _shifted(where: str, seed: int | str, shift: int) -> int | str:
-    from tacit.training.loop import MOST_SEED
-
     if isinstance(seed, str):
         assert seed == RUN
         return seed

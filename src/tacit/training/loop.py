@@ -22,6 +22,7 @@ from tacit.training.backends.one_by_one import advance
 from tacit.training.rules import Descent, named_leaves, parse_descent, reset_stopping, start
 from tacit.training.runs import Run
 from tacit.values import BadInput, Dataset, Setting
+from tacit.values.arguments import check_seed
 from tacit.values.stop_rules import MOST_EPOCHS
 
 Progress = Callable[[int, float], None]
@@ -31,9 +32,7 @@ WORKERS = 2
 PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
-
 MOST_RECORDS = 10**5
-MOST_SEED = 2**32 - 1
 MOST_ENTRIES = 10**9
 """Numbers in the weights, or in the hidden layer over all points (8 GB)."""
 
@@ -189,8 +188,7 @@ def _members(seeds: Sequence[int], classes: int) -> tuple[tuple[int, int | None]
     if len(seeds) == 0:
         raise BadInput("there must be at least one seed")
     for seed in seeds:
-        if not 0 <= seed <= MOST_SEED:
-            raise BadInput(f"`seed={seed}` must be between 0 and {MOST_SEED}")
+        check_seed(seed)
     return tuple((int(seed), k) for seed in seeds for k in (range(classes) if classes else (None,)))
 
 

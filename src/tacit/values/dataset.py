@@ -62,21 +62,7 @@ class Dataset(Result):
     names: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        X = np.ascontiguousarray(self.X, dtype=np.float64)
-        y = np.asarray(self.y)
-        if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
-            raise BadInput(
-                f"{self.name}: X has shape {X.shape} and y has shape {y.shape}; "
-                "they must be (n, d) and (n,)"
-            )
-        if X.shape[0] == 0 or X.shape[1] == 0:
-            raise BadInput(f"{self.name}: X has shape {X.shape}; both n and d must be at least 1")
-        if not np.isfinite(X).all():
-            row, column = (int(i) for i in np.argwhere(~np.isfinite(X))[0])
-            raise BadInput(
-                f"{self.name}: X holds {X[row, column]} at row {row}, column {column} "
-                "(counted from 0); every entry must be a finite number"
-            )
+        X, y = checked_points(self.name, self.X, self.y, copy=False)
         if self.columns and len(self.columns) != X.shape[1]:
             raise BadInput(
                 f"{self.name}: there are {len(self.columns)} names for {X.shape[1]} columns"
@@ -190,3 +176,38 @@ class Dataset(Result):
             columns = shorten(", ".join(self.columns), MOST_LETTERS, placeholder=" …")
             lines.append(f"columns: {columns}")
         return [printable(line) for line in lines]
+
+
+def checked_points(
+    where: str, X: Any, y: Any, columns: tuple[str, ...] = (), copy: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points as float64 and their labels, or one line that says what is wrong with them."""
+    X, y = _array(where, "X", X), _array(where, "y", y)
+    if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
+        raise BadInput(
+            f"{where}: X has shape {X.shape} and y has shape {y.shape}; "
+            "they must be (n, d) and (n,)"
+        )
+    if 0 in X.shape:
+        raise BadInput(f"{where}: X has shape {X.shape}; both n and d must be at least 1")
+    if X.dtype.kind not in "biuf":
+        raise BadInput(f"{where}: X holds {X.dtype}; real numbers are needed")
+    with np.errstate(over="ignore"):  # what is too large for float64 becomes inf, and is refused
+        X = X.astype(np.float64, order="C", copy=copy)
+    if not np.isfinite(X).all():
+        i, j = (int(k) for k in np.argwhere(~np.isfinite(X))[0])
+        place = f"row {i}, column {columns[j]!r}" if columns else f"row {i}, column {j}"
+        raise BadInput(
+            f"{where}: X holds {X[i, j]} at {place} (counted from 0); "
+            "every entry must be a finite number"
+        )
+    return X, y
+
+
+def _array(where: str, name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise BadInput(
+            f"{where}: the rows of {name} differ in length; all need the same number of entries"
+        ) from error

@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.files import read_npz, write_file
 from tacit.messages import BadInput, count
+from tacit.models.activation import check_alpha
 from tacit.values.weight_names import two_layers
 
 SAME_DIRECTION = 1e-6
@@ -97,8 +98,7 @@ class Network:
             a = a[0]
         if W.ndim != 2 or a.shape != W.shape[:1]:
             raise BadInput(f"W has shape {W.shape} and a has shape {a.shape}; need (m, d) and (m,)")
-        if not 0 <= self.alpha < 1:
-            raise BadInput(f"the slope α = {self.alpha} of the activation must be in [0, 1)")
+        check_alpha(self.alpha)
         for name, array in (("W", W), ("a", a)):
             array = array.view()
             array.flags.writeable = False

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from tacit.messages import BadInput, near_miss
 from tacit.models import (
+    MODELS,
     Activation,
     ConvMaxPool,
     Model,
@@ -126,15 +127,19 @@ class Setting:
     ) -> None:
         if isinstance(activation, str):
             activation = parse_activation(activation)
+        _check_kind("activation", activation, Activation, "leaky:0.3")
         _check_choice("train", train, get_args(Layers) + (None,))
+        _check_kind("model", model, (str, *(kind for kind, _ in MODELS.values())), "residual:4")
         text = model if isinstance(model, str) else model_text(model)
         architecture = parse_model(text, activation.alpha, train)
         if isinstance(init, str):
             init = parse_initialisation(init)
+        _check_kind("init", init, Initialisation | None, "balanced:1e-4")
         if width is None:
             width = (init.width if isinstance(init, FromFile) else None) or WIDTH
         if isinstance(loss, str):
             loss = parse_loss(loss)
+        _check_kind("loss", loss, Loss | Softmax, "logistic")
         _check_choice("rule", rule, get_args(Rule))
         _check_choice("step", step, get_args(Step))
         _check_whole("width", width)
@@ -146,9 +151,12 @@ class Setting:
             raise BadInput("`step='scaled'` goes with a loss of margins, not with softmax")
         if step == "scaled" and rule != "gd":
             raise BadInput(f"`step='scaled'` goes with `rule='gd'`, not {rule}")
-        if isinstance(stop, str):
-            raise BadInput(f"`stop` is a sequence of rules, such as ({stop!r},)")
+        if isinstance(stop, str) or not isinstance(stop, Iterable):
+            example = stop if isinstance(stop, str) else "loss:1e-6"
+            raise BadInput(f"`stop` is a sequence of rules, such as ({example!r},)")
         rules = tuple(parse_stop_rule(one) if isinstance(one, str) else one for one in stop)
+        for one in rules:
+            _check_kind("stop", one, StopRule, "loss:1e-6")
         _check_twice(rules)
         layers = train or ("first" if isinstance(architecture, ConvMaxPool) else "both")
         values = (
@@ -227,14 +235,19 @@ class Setting:
         return f"Setting({', '.join(said)})"
 
 
+def _check_kind(name: str, value: Any, kind: Any, example: str) -> None:
+    if not isinstance(value, kind):
+        raise BadInput(f"`{name}={value!r}` must be a text, such as {example!r}")
+
+
 def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
+    if not isinstance(value, str | None) or value not in allowed:
         words = [word for word in allowed if word is not None]
         raise BadInput(f"unknown {name} '{value}'{near_miss(str(value), words)}")
 
 
 def _check_whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise BadInput(f"`{name}={value}` must be a whole number, at least 1")
 
 
