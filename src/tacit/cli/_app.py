@@ -85,6 +85,14 @@ class DataOptions:
         return data
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PointOptions(DataOptions):
+    """The same where a test set plays no part: scripts may give one, the help does not show it."""
+
+    test: Annotated[str | None, Parameter(show=False)] = None
+
+
 def as_options(text: str) -> str:
     """A message of the library in the words of the command line.
 

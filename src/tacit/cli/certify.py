@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tacit.cli._app import DataOptions, Unused, command, print_json, time_left
+from tacit.cli._app import PointOptions, Unused, command, print_json, time_left
 from tacit.values import BadInput, Dataset, Network, Setting
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def certify(
     /,
     *,
     data: str | None = None,
-    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     activation: str | None = None,
     train: Literal["both", "first"] | None = None,
     tolerance: float = 1e-6,
@@ -66,7 +66,7 @@ def certify(
     time_left(seconds)
     if weights.is_dir():
         given = data is not None or activation is not None or train is not None
-        if given or options != DataOptions():
+        if given or options != PointOptions():
             raise BadInput("a run folder has its own data and setting; leave these options out")
         networks = _in_folder(weights)
     else:

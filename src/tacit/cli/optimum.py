@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import DataOptions, Unused, command, print_json, time_left, warn
+from tacit.cli._app import PointOptions, Unused, command, print_json, time_left, warn
 from tacit.messages import count
 from tacit.values import BadInput, Setting
 
@@ -31,7 +31,7 @@ def optimum(
     data: str,
     /,
     *,
-    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     activation: str = "relu",
     train: Literal["both", "first"] = "both",
     width: int | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import DataOptions, NetworkOptions, command, print_json
+from tacit.cli._app import NetworkOptions, PointOptions, command, print_json
 from tacit.messages import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def predict(
     data: str,
     /,
     *,
-    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     only: tuple[str, ...] = (),
     model: str = "two_layer",
     network: NetworkOptions = NetworkOptions(),  # noqa: B008  (frozen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli._app import DataOptions, Unused, command, print_json
+from tacit.cli._app import PointOptions, Unused, command, print_json
 from tacit.values import BadInput
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def verify(
     /,
     *,
     data: str | None = None,
-    options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
+    options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     seed: Unused = 0,
     json: bool = False,
 ) -> int:
@@ -39,7 +39,7 @@ def verify(
     """
     from tacit.proofs import verify as check_proof
 
-    if data is None and options != DataOptions():
+    if data is None and options != PointOptions():
         raise BadInput("--labels, --bias and --test say how --data is read; there is no --data")
     verification = check_proof(file)
     if data is not None:
