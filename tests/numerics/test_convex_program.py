@@ -266,7 +266,8 @@ def test_pairs_that_nearly_coincide(distance: float, rng: np.random.Generator) -
     angle = np.concatenate([angle, angle + distance * (1 + rng.random(4))])
     X = np.column_stack([np.cos(angle), np.sin(angle)])
     best = convex_optimum(X, np.repeat([1.0, -1.0], 4), 0.1)
-    assert 0 < best.lower <= best.upper < 10 * best.lower
+    lower, upper = best.objective_bounds
+    assert 0 < lower <= upper < 10 * lower
 
 
 def test_infeasible(rng: np.random.Generator) -> None:

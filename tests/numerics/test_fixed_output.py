@@ -90,7 +90,7 @@ def test_few_units_on_both_sides(rng: np.random.Generator) -> None:
         y = np.sign(np.maximum(X @ W.T, 0) @ [1, 1, -1, -1])
         X, y = X[y != 0], y[y != 0]
         best = fixed_optimum(X, y, 0.0, 2, 1.0)
-        if math.isfinite(best.upper):
+        if math.isfinite(best.objective_bounds.upper):
             fits += 1
             assert_reached(X, y, 0.0, best, 2, 1.0)
     assert fits == 5
@@ -103,9 +103,11 @@ def test_the_upper_bound_is_that_of_the_very_weights(rng: np.random.Generator) -
         X[1] = X[0] * (1 + 1e-7 * rng.standard_normal(2))
         y = np.array([1.0, -1, 1, -1])
         best = fixed_optimum(X, y, 0.3, 6, 0.7)
-        if math.isfinite(best.upper):
+        if math.isfinite(best.objective_bounds.upper):
             square = _square_of_objective(best.W, best.a, X, y, 0.3)
-            assert square <= Fraction(best.upper) ** 2 <= square * Fraction(1 + 1e-8)
+            assert (
+                square <= Fraction(best.objective_bounds.upper) ** 2 <= square * Fraction(1 + 1e-8)
+            )
 
 
 def _square_of_objective(
