@@ -270,6 +270,17 @@ def test_pairs_that_nearly_coincide(distance: float, rng: np.random.Generator) -
     assert 0 < lower <= upper < 10 * lower
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("n", "d", "seed"), [(30, 3, 1), (30, 3, 2), (40, 2, 0), (30, 4, 1)])
+def test_close_points_with_different_labels_are_certified(n: int, d: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), np.ones(n)
+    X[1] = X[0] + 1e-4 * rng.normal(size=d)
+    y[:] = rng.choice([-1, 1], n)
+    y[:2] = 1, -1
+    assert convex_optimum(X, y).status == "certified"
+
+
 def test_infeasible(rng: np.random.Generator) -> None:
     X, y = problem("random", rng)
     X[1], y[1] = 4 * X[0], -y[0]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.numerics.convex_program import convex_optimum
 from tacit.numerics.infeasible import Proof, no_network_fits
+from tacit.numerics.one_sign import no_network_of_one_sign_fits
 
 
 def holds(
@@ -110,3 +111,35 @@ def test_integers_in_the_plane(rows: list[tuple[int, int, float]], alpha: float)
         assert convex_optimum(X, y, alpha).status == "certified"
     else:
         assert holds(X, y, alpha, proof)
+
+
+def test_one_sign_of_output_weights_is_decided(rng: np.random.Generator) -> None:
+    """Either there is a network, or λ that makes every neuron useless."""
+    outcomes = set()
+    for _ in range(24):
+        n, d = (int(rng.integers(3, 9)), int(rng.integers(1, 4)))
+        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+        if rng.random() < 0.3:
+            X = np.round(X) + 0.0
+            X = X[X.any(axis=1)]
+            y = y[: len(X)]
+        if len(X) == 0:
+            continue
+        alpha, sign = float(rng.choice([0.01, 0.3, 0.9])), int(rng.choice([1, -1]))
+        best = convex_optimum(X, y, alpha, signs=(sign,))
+        outcomes.add(str(best.status))
+        if best.status == "infeasible":
+            assert best.proof is not None and holds(X, y, alpha, best.proof, sign)
+        else:
+            assert best.status == "certified" and (best.neurons.sign == sign).all()
+    assert outcomes == {"certified", "infeasible"}
+
+
+def test_what_fits_is_not_proved_impossible_for_one_sign() -> None:
+    """f(x) = φ(x₁) and f(x) = φ(−x₁) fit; nothing is negative on both sides."""
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
+    assert no_network_of_one_sign_fits(X, y, 0.5, 1) is None
+    assert no_network_of_one_sign_fits(X, -y, 0.5, 1) is None
+    y = np.array([-1.0, -1.0])
+    assert no_network_of_one_sign_fits(X, y, 0.5, 1) is not None
+    assert no_network_of_one_sign_fits(X, y, 0.5, -1) is None

@@ -24,6 +24,7 @@ from tacit.numerics.column_generation import Search
 from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
+from tacit.numerics.one_sign import no_network_of_one_sign_fits
 from tacit.numerics.restricted import Budget
 from tacit.numerics.tolerances import SEARCH
 from tacit.values import Interval, Status
@@ -111,6 +112,10 @@ def convex_optimum(
         if search.left < 0 or _decided(search, scale, target):
             break
     search.any_network()
+    if search.margin == 0 and len(signs) == 1 and (X / scale * scale == X).all():
+        known = _without_search(X, no_network_of_one_sign_fits(X / scale, y, alpha, signs[0]))
+        if known is not None:
+            return known
     if search.gap > SEARCH.certified and not _decided(search, scale, target):
         search.finish()
     return _answer(search, scale)

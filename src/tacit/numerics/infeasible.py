@@ -99,13 +99,13 @@ def _vertex(rows: np.ndarray) -> Proof | None:
     if answer.x is None:
         return None
     used = np.flatnonzero(answer.x > FARKAS.vertex)
-    null = _null_vector([[Fraction(float(v)) for v in rows[k]] for k in used])
+    null = null_vector([[Fraction(float(v)) for v in rows[k]] for k in used])
     if null is None or min(null) <= 0:
         return None
     return dict(zip(used.tolist(), null, strict=True))
 
 
-def _null_vector(rows: list[list[Fraction]]) -> list[Fraction] | None:
+def null_vector(rows: list[list[Fraction]]) -> list[Fraction] | None:
     """The combination of the rows that is 0, when there is one up to a factor; its sum is 1."""
     work = [
         [*row, *(Fraction(int(i == k)) for i in range(len(rows)))] for k, row in enumerate(rows)

@@ -169,8 +169,9 @@ class PolishTolerances:
     """The cosine from which on two directions are one."""
     gone: float = 1e-12
     """What is left of a neuron, as a share, when the change of lengths has removed it."""
-    support: float = 1e-6
-    """Points with λ_i‖x_i‖ above this share of the largest are on the margin."""
+    support: float = 1e-8
+    """Points with λ_i‖x_i‖ above this share of the largest are on the margin: of two close points
+    with different labels λ is larger than that of others by the inverse of their distance."""
     singular: float = 1e-13
     """Singular values below this share of the largest are 0 in a Newton step."""
     least_scale: float = 1e-3
@@ -283,6 +284,10 @@ class FarkasTolerances:
     """Projections of unit rows that differ by less may be of one line; fractions decide."""
     vertex: float = 1e-9
     """Multipliers of a linear program above this are not 0."""
+    most_rays: int = 20_000
+    """Rays over which a linear program looks for a proof with output weights of one sign …"""
+    most_exact_rays: int = 2_000
+    """… and over which fractions check it."""
 
 
 @dataclass(frozen=True)
