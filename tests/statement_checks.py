@@ -37,3 +37,9 @@ def flow_setting(
 ) -> Setting:
     """Gradient flow on both layers."""
     return Setting(activation=activation, width=width, init=init, rule="flow")
+
+
+def up_to(run: Observation, log10_loss: float) -> Observation:
+    """The run as if it had ended when the loss was that large; its limit is not known then."""
+    early = [m for m in run.path if m.log_loss >= log10_loss * np.log(10)]
+    return Observation(tuple(early or run.path[:1]), None, run.outcome, events=run.events)

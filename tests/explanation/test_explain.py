@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
+from statement_checks import up_to
 from tacit import Dataset, Setting, load
 from tacit.explanation import Explanation, explain, predict
-from tacit.explanation.observation import observe, up_to
+from tacit.explanation.observation import observe
 from tacit.explanation.predictions import judge_each
 from tacit.explanation.sentences import counts, just_fail, sentences, telling
 from tacit.flow import limit

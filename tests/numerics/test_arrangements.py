@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 from helpers import refused
 from tacit.numerics import _packed_signs, _vertices, arrangements
-from tacit.numerics.arrangements import TooManyCells, cells, cover, faces, sample_cells
+from tacit.numerics.arrangements import TooManyCells, cells, cover, faces
 
 Judge = Callable[[np.ndarray], bool]
 Signs = list[tuple[int, ...]]
@@ -254,7 +254,7 @@ def test_coplanar_points_among_others(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("X", [np.zeros((3, 2)), np.zeros((1, 1))])
 def test_rows_of_zeros_only(X: np.ndarray) -> None:
-    assert as_list(cells(X)) == as_list(faces(X)) == as_list(sample_cells(X, 5)) == [(0,) * len(X)]
+    assert as_list(cells(X)) == as_list(faces(X)) == [(0,) * len(X)]
 
 
 def test_one_row_and_one_column() -> None:
@@ -344,7 +344,6 @@ def test_refusal_comes_before_the_memory(rng: np.random.Generator) -> None:
     line = refused(lambda: cells(X), "60 points", "rank 12", "GiB", f"{cover(60, 12):,}")
     refused(lambda: faces(X), "fewer points")
     refused(lambda: faces(X[:, :5]), "faces", f"{most_faces(60, 5):,}")
-    refused(lambda: sample_cells(X, 10**9), "1,000,000,000 directions")
     refused(lambda: cells(np.broadcast_to(1.0, (10**5, 100))), "as integers")
     wide = np.repeat(rng.standard_normal((150, 150)), 2, axis=1)  # its rank would take long
     refused(lambda: cells(wide), "10^45 cells", "rank 150")
@@ -385,41 +384,8 @@ def test_the_estimate_of_memory_holds(
     assert peak <= estimates[-1]
 
 
-def test_sampling_meets_cells_only(rng: np.random.Generator) -> None:
-    X = rng.integers(-2, 3, (15, 3)).astype(float)
-    X[0] = 0
-    X[1] = 1e200 * X[2]
-    exact = set(as_list(cells(X)))
-    some = sample_cells(X, 20, seed=3)
-    assert np.array_equal(some, sample_cells(X, 20, seed=3))
-    assert not np.array_equal(some, sample_cells(X, 20, seed=4))
-    assert as_list(some) == sorted(set(as_list(some)))
-    assert set(as_list(some)) < exact
-    assert set(as_list(sample_cells(X, 20_000))) == exact
-
-
-def test_sampling_leaves_out_what_floats_cannot_tell() -> None:
-    """Of rows that differ in one bit, thin cells are not met; nor are they made up by rounding."""
-    X = np.array([[1.0, 1, 1], [1, 1, 1 + 2.0**-52], [3, 3, 3]])
-    assert len(cells(X)) == 4
-    assert as_list(sample_cells(X, 100_000)) == [(-1, -1, -1), (1, 1, 1)]
-
-
-def test_sampling_drops_directions_on_a_hyperplane() -> None:
-    """0.1 + 0.2 − 0.3 is nearly 0: its sign is not left to rounding."""
-
-    class Chosen(np.random.Generator):
-        def standard_normal(self, *args: object, **kwargs: object) -> np.ndarray:
-            return np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [2.0, -1.0, 0.0]])
-
-    X = np.array([[0.1, 0.2, -0.3], [1.0, 1.0, 1.0]])
-    (signs,) = arrangements._sampled(X, 3, Chosen(np.random.PCG64(0)))
-    assert as_list(signs) == [(1, 1)]
-
-
 def test_bad_input_is_refused() -> None:
-    for find in (cells, faces, lambda X: sample_cells(X, 10)):
+    for find in (cells, faces):
         refused(lambda find=find: find(np.array([[1.0, np.nan]])), "nan at row 0, column 1")
         refused(lambda find=find: find(np.zeros(3)), "shape (3,)")
         refused(lambda find=find: find(np.zeros((0, 3))), "at least 1")
-    refused(lambda: sample_cells(np.eye(2), 0), "count=0")

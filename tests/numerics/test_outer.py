@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.numerics import outer_bounds as outer
-from tacit.numerics.outer_bounds import outer_bound, quadratic_bound, subsets_bound
+from tacit.numerics.outer_bounds import subsets_bound
 
 
 def example(rng: np.random.Generator, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,23 +50,9 @@ def test_subsets_when_time_is_short(
     assert bounds[-1] == pytest.approx(best)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.99])
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (6, 2), (10, 3), (40, 12)])
-def test_quadratic(n: int, d: int, alpha: float, rng: np.random.Generator) -> None:
-    for u in rng.standard_normal((5, d)):
-        X, c = example(rng, n, d)
-        for v in (u / np.linalg.norm(u), np.zeros(d)):
-            bound = quadratic_bound(X, c, alpha, v)
-            assert bound >= sampled(X, c, alpha, rng)
-            assert outer_bound(X, c, alpha, v) <= bound
-
-
 def test_sharp_where_the_papers_are(rng: np.random.Generator) -> None:
     """Points at right angles or less: the best direction is their sum, proved without cells."""
     X = np.abs(rng.standard_normal((60, 20)))
     c = rng.random(60)
     assert subsets_bound(X, c, 0.0) == pytest.approx(np.linalg.norm(c @ X), rel=1e-12)
     assert subsets_bound(X, -c, 0.0) == 0.0
-    x = rng.standard_normal((1, 5))
-    one = quadratic_bound(x, np.ones(1), 0.3, x[0] / np.linalg.norm(x))
-    assert one == pytest.approx(np.linalg.norm(x), rel=1e-3)

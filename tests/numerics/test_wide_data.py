@@ -7,8 +7,6 @@ import pytest
 
 import tacit
 from tacit.numerics.newton import logistic_fit, squared_hinge_fit
-from tacit.numerics.outer_bounds import quadratic_bound
-from tacit.numerics.pricing import function
 
 N, D = 6, 2000
 SETTING = tacit.Setting(width=2)
@@ -38,21 +36,6 @@ def test_no_matrix_of_d_times_d(verb: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < D * D * 8 / 2
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-def test_the_quadratic_bound_is_the_same_in_the_span_of_the_points(
-    rng: np.random.Generator, alpha: float
-) -> None:
-    X, c = rng.standard_normal((5, 9)), rng.standard_normal(5)
-    u = rng.standard_normal((2000, 9))
-    u /= np.linalg.norm(u, axis=1)[:, None]
-    wide = quadratic_bound(X, c, alpha, u[0])
-    padded = quadratic_bound(
-        np.vstack([X, np.zeros((4, 9))]), np.append(c, np.zeros(4)), alpha, u[0]
-    )
-    assert wide == pytest.approx(padded, rel=1e-10)
-    assert wide >= max(function(X, c, alpha, one) for one in u)
 
 
 def test_newton_fits_are_the_same_in_the_span_of_the_points(rng: np.random.Generator) -> None:

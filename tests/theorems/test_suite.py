@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tacit.explanation.observation import observe, up_to
+from statement_checks import up_to
+from tacit.explanation.observation import observe
 from tacit.flow import limit
 from tacit.theorems import Case, Observation, PathPoint, applies, judge, theorem, theorems
 from tacit.theorems.hypotheses import NEEDS_A_RUN

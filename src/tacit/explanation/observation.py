@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 
-import numpy as np
-
 from tacit.flow import Limit
 from tacit.flow.path import Path
 from tacit.theorems import Observation, PathPoint
@@ -31,9 +29,3 @@ def observe_path(path: Path, alpha: float) -> Observation:
         for event in path.events
     )
     return Observation(points, None, "undecided", events=events)
-
-
-def up_to(run: Observation, log10_loss: float) -> Observation:
-    """The run as if it had ended when the loss was that large; its limit is not known then."""
-    early = [m for m in run.path if m.log_loss >= log10_loss * np.log(10)]
-    return Observation(tuple(early or run.path[:1]), None, run.outcome, events=run.events)

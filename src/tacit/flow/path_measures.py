@@ -47,12 +47,6 @@ class Measures:
         first, last = self.log10_loss[[0, -1]]
         return f"Measures at {len(self.norm)} moments, log₁₀ loss {first:.4g} to {last:.4g}"
 
-    @property
-    def deepest_fall(self) -> float:
-        """The largest of the falls, relative to γ̃; 0 when there is none."""
-        smooth = self.smoothed_margin
-        return max((1 - float(smooth[i] / smooth[i - 1]) for i in self.falls), default=0.0)
-
 
 def along(path: Path, kind: Kind = "logistic") -> Measures:
     """The measures of a path that was followed with this loss."""

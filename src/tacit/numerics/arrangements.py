@@ -8,7 +8,6 @@ length of a row plays no part.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from tacit.numerics.exact_signs import (
     restricted,
     with_full_rank,
 )
-from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import ARRANGEMENT
 from tacit.values import BadInput
 
@@ -53,44 +51,6 @@ def cover(n: int, d: int) -> int:
     No n rows of rank d have more.
     """
     return 2 * sum(math.comb(n - 1, k) for k in range(d)) if n > 0 and d > 0 else 1
-
-
-def sample_cells(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
-    """The distinct cells that `count` Gaussian directions meet, in lexicographic order.
-
-    Directions that may lie on a hyperplane, as far as floats can tell, are left out.
-    """
-    X = _checked(X)
-    n = len(X)
-    if count < 1:
-        raise BadInput(f"count={count} directions; at least 1 is needed")
-    size = _bytes_needed(2 * count, n, n, False)
-    if size > ARRANGEMENT.most_bytes:
-        raise TooManyCells(
-            f"{_number(count)} directions may meet as many cells of {n} points, which would take "
-            f"{_gib(size)}; {_gib(ARRANGEMENT.most_bytes)} are allowed: take fewer directions or "
-            "points"
-        )
-    words = gather(_sampled(X, count, np.random.default_rng(seed)), n, False)
-    out = np.empty((len(words), n), dtype=np.int8)
-    step = max(1, BLOCK // n)
-    for start in range(0, len(out), step):
-        out[start : start + step] = unpack(words[start : start + step], n, False)
-    out[:, ~X.any(axis=1)] = 0
-    return out
-
-
-def _sampled(X: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    n, d = X.shape
-    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=1, keepdims=True))[1])
-    zero = ~X.any(axis=1)
-    step = max(1, BLOCK // max(n, d))
-    for start in range(0, count, step):
-        W = rng.standard_normal((min(step, count - start), d))
-        values = W @ X.T
-        error = (d + 4) * EPS * (np.abs(W) @ np.abs(X).T) + 1e-300  # what underflow may do
-        clear = ((np.abs(values) > error) | zero).all(axis=1)
-        yield 2 * (values[clear] > 0).view(np.int8) - np.int8(1)
 
 
 def _checked(X: np.ndarray) -> np.ndarray:

@@ -14,11 +14,6 @@ from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import OUTER_BOUND
 
 
-def outer_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
-    """The smaller of the two bounds below; u is a direction in which the function is large."""
-    return min(subsets_bound(X, c, alpha), quadratic_bound(X, c, alpha, u))
-
-
 def subsets_bound(
     X: np.ndarray, c: np.ndarray, alpha: float, most_sets: int | None = None
 ) -> float:
@@ -71,50 +66,3 @@ def _largest_subset(A: np.ndarray, most_sets: int) -> float:
             rest = float(np.maximum(more + up @ free, 0)[free].sum())
             heapq.heappush(heap, (-(value + rest), 2 * number + side, value, more, free))
     return max(best, -heap[0][0]) if heap else best
-
-
-def quadratic_bound(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
-    """A quadratic function above it, sharp at ±u, maximised over the ball.
-
-    φ(t) = (1+α)/2·t + (1−α)/2·|t|, and |t| ≤ (t²/τ + τ)/2 for every τ > 0 where c_i > 0, while
-    |t| ≥ t²/‖x_i‖ where c_i < 0. For every µ above the largest eigenvalue of Q
-
-        max uᵀQu + b·u ≤ µ + bᵀ(µ − Q)⁻¹b/4.
-    """
-    if X.shape[1] > len(X):
-        return _in_row_space(X, c, alpha, u)
-    lengths = np.linalg.norm(X, axis=1)
-    tau = np.maximum(np.abs(X @ u), OUTER_BOUND.least_tau * lengths)
-    up = c > 0
-    weight = np.where(
-        up, c / (2 * np.where(tau > 0, tau, 1.0)), c / np.where(lengths > 0, lengths, 1.0)
-    )
-    half = (1 - alpha) / 2
-    Q = half * (X.T * weight) @ X
-    b = (1 + alpha) / 2 * (c @ X)
-    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
-    b2 = (vectors.T @ b) ** 2
-    error = (
-        (len(c) + 20 * X.shape[1]) * EPS * float(np.abs(weight) @ lengths**2 + np.abs(c) @ lengths)
-    )
-    top = float(values[-1]) + error
-    shifts = np.geomspace(OUTER_BOUND.first_shift, OUTER_BOUND.last_shift, OUTER_BOUND.shifts)
-    distances = shifts * max(abs(top), float(np.sqrt(b2.sum())), 1e-300)
-    mu = np.maximum(top, 0.0) + distances
-    bounds = mu + (b2 / (mu[:, None] - values)).sum(axis=1) / 4
-    return float(bounds.min()) + half * float(c[up] @ tau[up]) / 2 + error
-
-
-def _in_row_space(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> float:
-    """The quadratic bound in a basis of the rows' span, where its matrix is n×n instead of d×d.
-
-    With columns q of the computed basis x_i = Σ r_ij q_j + e_i. For a unit vector v the coordinates
-    v·q_j have length at most ‖Q‖ ≤ 1 + ‖QᵀQ − 1‖, and φ changes by at most |v·e_i|.
-    """
-    Q, R = np.linalg.qr(X.T)
-    lengths = np.linalg.norm(X, axis=1)
-    rounding = 4 * (X.shape[1] + len(X)) * EPS
-    left_out = np.linalg.norm(X - R.T @ Q.T, axis=1) + rounding * lengths
-    stretch = 1 + float(np.linalg.norm(Q.T @ Q - np.eye(len(R)))) + rounding * len(R)
-    inside = quadratic_bound(R.T, c, alpha, Q.T @ u)
-    return max(inside, 0.0) * stretch + float(np.abs(c) @ left_out) * (1 + rounding)

@@ -224,15 +224,6 @@ class OuterBoundTolerances:
 
     most_sets: int = 5000
     """Branchings after which the search for the best set ends, with what it could not exclude."""
-    least_tau: float = 1e-3
-    """τ_i is |x_i·u|, or this share of ‖x_i‖ where that is smaller: every τ > 0 is valid, and 1/τ
-    must not be too large."""
-    first_shift: float = 1e-9
-    """µ is tried at distances above the largest eigenvalue from this share of it …"""
-    last_shift: float = 1e3
-    """… up to this, …"""
-    shifts: int = 200
-    """… at so many values: each gives a bound, and the least is taken."""
 
 
 @dataclass(frozen=True)
