@@ -1,6 +1,7 @@
 """The rules of the house: packages import downwards only, and every library has its own package."""
 
 import ast
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
@@ -53,6 +54,7 @@ LIBRARIES = {
     "dask_jobqueue": ("sweeps",),
     "pyarrow": ("sweeps",),
 }
+NUMBERED = re.compile(r"(Fig|Thm|Theorem|Lemma|Proposition|Corollary|Prob)[A-Z]?\d*$")
 BANNED = {"pickle", "yaml", "dill", "joblib", "torch"}
 
 
@@ -172,3 +174,16 @@ def test_nothing_is_evaluated_or_executed():
     for path in FILES:
         _, calls = said(path)
         assert not calls & {"eval", "exec", "compile", "__import__"}, f"{path} calls {calls}"
+
+
+def test_a_class_has_a_name_of_its_own():
+    """But statements and settings of figures are called as their papers number them."""
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            numbered = path.is_relative_to(ROOT / "papers") and NUMBERED.match(
+                getattr(node, "name", "")
+            )
+            if isinstance(node, ast.ClassDef) and not numbered:
+                homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert not {name: places for name, places in homes.items() if len(places) > 1}

@@ -13,6 +13,7 @@ from tacit.flow.ending import binary_limit
 from tacit.flow.exponential_tail import tail_of
 from tacit.flow.follow import begin
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.state import OutOfTime
 from tacit.flow.tolerances import PATH, SMALLER_STEPS, PathTolerances
 from tacit.theorems import Case, Observation
 from tacit.values import Dataset, Network
@@ -21,10 +22,6 @@ MOVED = 1e-6
 """The share of its length by which a point is moved: what is tied, or nearly so, is not after."""
 LEAST_SECONDS = 0.05
 """A run that has no more time than this is not begun."""
-
-
-class OutOfTime(Exception):
-    """There is no time left for another run, or a KeyboardInterrupt ended one."""
 
 
 @dataclass

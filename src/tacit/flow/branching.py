@@ -17,7 +17,7 @@ from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import BRANCH, STAGE
 
 
-class Branched(Exception):
+class FlowBranched(Exception):
     """The flow has more than one solution from here on; the message says where."""
 
 
@@ -51,7 +51,7 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     alike = np.array(far) @ np.array(far).T if far else np.zeros((1, 1))
     if stays or not far or float(alike.min()) < BRANCH.same:
         others = "it may stay there or go on" if stays else "it may go on in different directions"
-        raise Branched(f"Neuron {k} {where}: {others}.")
+        raise FlowBranched(f"Neuron {k} {where}: {others}.")
     state.W[k], state.known = far[0] * _far(state, k), None
     state.side[k] = np.where(state.planes.e @ far[0] > 0, 1, -1)
     near = np.flatnonzero(np.abs(state.planes.e @ far[0]) <= BRANCH.near)
@@ -64,7 +64,7 @@ def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
     """Let neuron k, which starts on these hyperplanes, go the one way there is."""
     ends = [end for end in _around(state, k, c, on) if end is not None]
     if not ends:
-        raise Branched(
+        raise FlowBranched(
             f"Neuron {k} starts on an activation hyperplane, and it cannot be told what it does."
         )
     sides = np.array([end.side[0, on] for end in ends])
@@ -76,7 +76,7 @@ def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
     else:
         apart = lengths.max() > _far(state, k)
     if apart or (sides * sides[0] < 0).any():
-        raise Branched(
+        raise FlowBranched(
             f"Neuron {k} starts on an activation hyperplane: points around it go different ways, "
             "and so may the flow."
         )

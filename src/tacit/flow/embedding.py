@@ -9,11 +9,11 @@ import numpy as np
 from tacit.flow.path import Path
 from tacit.flow.state import State
 from tacit.numerics import embedding as numerics
-from tacit.numerics.embedding import Embedding, Kind, Lemma52
+from tacit.numerics.embedding import EarlyEmbedding, EmbeddedFlow, Kind
 from tacit.values import BadInput
 
 
-def embedding(first: State, kind: Kind = "logistic") -> Embedding:
+def embedding(first: State, kind: Kind = "logistic") -> EarlyEmbedding:
     """The embedding of initial weights; a BadInput where the lemma does not speak of them."""
     if not first.both:
         raise BadInput("Lemma 5.2 is about networks of which both layers are trained")
@@ -22,7 +22,7 @@ def embedding(first: State, kind: Kind = "logistic") -> Embedding:
     return numerics.embedding(planes.X, planes.y, planes.alpha, first.W, first.a, kind)
 
 
-def lemma_5_2(path: Path, r: float, kind: Kind = "logistic") -> Lemma52:
+def lemma_5_2(path: Path, r: float, kind: Kind = "logistic") -> EmbeddedFlow:
     """The lemma at radius r, measured on the path."""
     if not path.last.state.both:
         raise BadInput("Lemma 5.2 is about networks of which both layers are trained")

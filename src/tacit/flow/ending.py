@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.certificates import certify
 from tacit.data import takes_data
-from tacit.flow.evidence import Evidence, judge
+from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.exponential_tail import Kind, tail_of
 from tacit.flow.follow import begin
 from tacit.flow.limits import Limit, Limits, Outcome
@@ -239,7 +239,7 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
 
 def _end(
     path: Path, data: Dataset, train: Layers, kind: Kind, in_vain: bool = False
-) -> tuple[Outcome, str, Evidence | None]:
+) -> tuple[Outcome, str, LimitEvidence | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one.
 
     `in_vain`: all steps that were allowed beyond the loss that was asked for have been tried.
@@ -251,7 +251,7 @@ def _end(
     if path.end in (PathEnd.UNDECIDED, PathEnd.INTERRUPTED):
         deep = path.last.log_L < CLASSIFIED_FROM * LN10
         verdict = judge(path, data, train) if deep else ""
-        if isinstance(verdict, Evidence):
+        if isinstance(verdict, LimitEvidence):
             return Outcome.CONVERGED, verdict.sentence, verdict
         said = f"{path.reason[:1].upper()}{path.reason[1:]}; the path was followed to {at}."
         words = [said, *([verdict] if verdict else []), _advice(path, in_vain)]

@@ -26,7 +26,7 @@ from tacit.values.setting import Layers
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class LimitEvidence:
     """A limit, and what speaks for it."""
 
     groups: tuple[Group, ...]
@@ -37,7 +37,7 @@ class Evidence:
     sentence: str
 
 
-def judge(path: Path, data: Dataset, train: Layers) -> Evidence | str:
+def judge(path: Path, data: Dataset, train: Layers) -> LimitEvidence | str:
     """The limit, or a sentence that says what is missing."""
     state = path.last.state
     depth = -path.last.log_L / LN10
@@ -73,7 +73,7 @@ def judge(path: Path, data: Dataset, train: Layers) -> Evidence | str:
     sentence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
-    return Evidence(_groups(end, data.X), network, kkt, approach, rate, sentence)
+    return LimitEvidence(_groups(end, data.X), network, kkt, approach, rate, sentence)
 
 
 def _growth(end: Candidate, state: State, kkt: KKT) -> float:

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.flow.branching import Branched, leave_origin, settle_start
+from tacit.flow.branching import FlowBranched, leave_origin, settle_start
 from tacit.flow.clock import log_time
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import hyperplanes_of
@@ -75,7 +75,7 @@ class Flow:
         try:
             settle_start(state, weights(state.outputs(), kind).p * state.planes.y)
             self.now = weigh(state, kind)
-        except Branched as fork:
+        except FlowBranched as fork:
             self.fork = str(fork)
         except OutOfTime:
             self.unsettled = True
@@ -232,7 +232,7 @@ class Flow:
             return True
         try:
             leave_origin(self.state, k, self.now.p * self.state.planes.y, where)
-        except Branched as branched:
+        except FlowBranched as branched:
             self.fork = str(branched).replace(f"Neuron {k} ", f"Neuron {name} ", 1)
         self.now = weigh(self.state, self.kind)
         return True

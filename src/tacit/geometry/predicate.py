@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.numerics.max_margin import MaxMargin, max_margin
-from tacit.values import Check, Dataset
+from tacit.values import Check, Dataset, NotDefined
 from tacit.values.discovery import paper_parts
 
 TOPICS = ("separability", "pairs", "position")
@@ -35,10 +35,6 @@ class Finding(NamedTuple):
 
 class TooLarge(Exception):
     """The message says what it would take."""
-
-
-class NotDefined(Exception):
-    """The message says what is missing."""
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:

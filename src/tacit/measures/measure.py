@@ -17,11 +17,7 @@ import numpy as np
 from tacit._jax import jax, jit
 from tacit.models import Model, Params
 from tacit.models.losses import Loss
-from tacit.values import Dataset
-
-
-class NotDefined(Exception):
-    """This measure has no meaning here."""
+from tacit.values import Dataset, NotDefined
 
 
 @dataclass(frozen=True, eq=False)

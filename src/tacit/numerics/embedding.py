@@ -23,7 +23,7 @@ STEP = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Embedding:
+class EarlyEmbedding:
     """Where small neurons go on symmetric data: w_k ≈ r b̄_k µ̄ and a_k ≈ r b̄_k at time T₁(r)."""
 
     rate: float
@@ -54,11 +54,11 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
-class Lemma52:
+class EmbeddedFlow:
     """What Lemma 5.2 says for a radius r, and what the flow does."""
 
     r: float
-    embedding: Embedding
+    embedding: EarlyEmbedding
     W: np.ndarray
     a: np.ndarray
     """The weights of the flow at T₁(r)."""
@@ -91,7 +91,7 @@ def embedding(
     W: np.ndarray,
     a: np.ndarray,
     kind: Kind = "logistic",
-) -> Embedding:
+) -> EarlyEmbedding:
     """λ₀, µ̄ and b̄ for initial weights; only on symmetric data do they mean what the lemma says."""
     slope = 1.0 if kind == "exponential" else 0.5  # −ℓ'(0)
     drift = slope * (1 + alpha) / 2 * (y @ X) / len(y)  # µ̃
@@ -101,7 +101,7 @@ def embedding(
     direction = drift / rate
     size = math.sqrt(len(a)) * largest(W, a)
     b = (W @ direction + a) / (2 * size) if size > 0 else np.zeros(len(a))
-    return Embedding(rate, direction, size, b)
+    return EarlyEmbedding(rate, direction, size, b)
 
 
 def largest(W: np.ndarray, a: np.ndarray) -> float:
@@ -117,7 +117,7 @@ def integrated(
     a: np.ndarray,
     r: float,
     kind: Kind = "logistic",
-) -> Lemma52:
+) -> EmbeddedFlow:
     """The lemma at radius r, with the flow from these initial weights integrated up to T₁(r).
 
     Runge–Kutta of order 4 for exp(−tM) θ(t), which only the part of the flow beyond its linear one
@@ -154,7 +154,7 @@ def interpolated(
     path: Sequence[tuple[np.ndarray, np.ndarray]],
     r: float,
     kind: Kind = "logistic",
-) -> Lemma52:
+) -> EmbeddedFlow:
     """The lemma at radius r, measured on a path of the flow: weights (W, a) at increasing times.
 
     The path is read between two times, which leaves an uncertainty of up to a tenth of the error.
@@ -181,7 +181,7 @@ def interpolated(
 
 def _known(
     X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray, r: float, kind: Kind
-) -> Embedding:
+) -> EarlyEmbedding:
     """The embedding of initial weights, where the lemma speaks of this radius."""
     need_symmetric(X, y)
     known = embedding(X, y, alpha, W, a, kind)
@@ -195,10 +195,12 @@ def _known(
     return known
 
 
-def _measured(X: np.ndarray, known: Embedding, r: float, kind: Kind, Z: np.ndarray) -> Lemma52:
+def _measured(
+    X: np.ndarray, known: EarlyEmbedding, r: float, kind: Kind, Z: np.ndarray
+) -> EmbeddedFlow:
     W, a = Z[:, :-1], Z[:, -1]
     expected_W, expected_a = known.neurons(r)
-    return Lemma52(
+    return EmbeddedFlow(
         r=r,
         embedding=known,
         W=W,

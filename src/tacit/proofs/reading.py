@@ -66,7 +66,7 @@ class TreeNode:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeProof:
     """A node followed by the trees of its positive and its negative half, unless it is closed."""
 
     sign: int
@@ -88,7 +88,7 @@ class Problem:
     """Doubles; for an infeasible problem whole numbers, the fractions times their denominator."""
     method: str
     multipliers: tuple[Multiplier, ...]
-    trees: tuple[Tree, ...] = ()
+    trees: tuple[TreeProof, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -252,14 +252,14 @@ def _multiplier(value: Any, n: int, where: str) -> Multiplier:
     return Multiplier(plus_or_minus_one(entries["sign"], f"{where}.sign"), cell, z)
 
 
-def _tree(value: Any, n: int, where: str) -> Tree:
+def _tree(value: Any, n: int, where: str) -> TreeProof:
     entries = object_of(value, ("sign", "peak", "nodes"), where)
     peak = not_negative(entries["peak"], f"{where}.peak")
     nodes = [
         _tree_node(node, n, f"{where}.nodes[{j}]")
         for j, node in enumerate(list_of(entries["nodes"], f"{where}.nodes"))
     ]
-    return Tree(plus_or_minus_one(entries["sign"], f"{where}.sign"), peak, tuple(nodes))
+    return TreeProof(plus_or_minus_one(entries["sign"], f"{where}.sign"), peak, tuple(nodes))
 
 
 def _tree_node(value: Any, n: int, where: str) -> TreeNode:

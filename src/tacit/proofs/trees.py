@@ -27,7 +27,7 @@ import numpy as np
 from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, longest, whole
 from tacit.proofs.peaks import Peaks
-from tacit.proofs.reading import Problem, Tree, TreeNode
+from tacit.proofs.reading import Problem, TreeNode, TreeProof
 
 _BITS = 60
 """Bits after the point of multipliers, of w and of t; each is rounded to a side that is valid."""
@@ -88,7 +88,7 @@ class _Check:
         self.norms = [_root_above(gram[k, k]) for k in range(len(up))]
         self.bits = 1 + longest(gram) // 1024
 
-    def walk(self, tree: Tree, at: dict[int, int], where: str) -> None:
+    def walk(self, tree: TreeProof, at: dict[int, int], where: str) -> None:
         """Check all nodes, each followed by its halves, the positive one first."""
         where = f"{where}, the tree of sign {tree.sign}"
         known = _Known([0] * len(self.up), [-n for n in self.norms], self.norms.copy())

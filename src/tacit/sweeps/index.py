@@ -25,7 +25,7 @@ INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)"
 BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """One run folder: its run.json by time of change and size, and what is needed of it."""
 
     time: int
@@ -40,20 +40,20 @@ class Index:
         self.usable = True
         """False once it could not be opened or written; nothing more is tried then."""
 
-    def read(self, keys: Collection[str]) -> dict[str, Row]:
+    def read(self, keys: Collection[str]) -> dict[str, IndexRow]:
         """The rows with these keys, as far as they are whole."""
 
-        def rows(base: sqlite3.Connection) -> dict[str, Row]:
+        def rows(base: sqlite3.Connection) -> dict[str, IndexRow]:
             whole = {}
             for key, *rest, mark in base.execute("SELECT * FROM runs"):
-                row = Row(*rest)
+                row = IndexRow(*rest)
                 if key in keys and mark == _hash(key, row):
                     whole[key] = row
             return whole
 
         return self._do(rows) or {}
 
-    def write(self, rows: Mapping[str, Row]) -> None:
+    def write(self, rows: Mapping[str, IndexRow]) -> None:
         full = [(key, *row, _hash(key, row)) for key, row in rows.items()]
         self._do(lambda base: base.executemany(INSERT, full))
 
@@ -117,5 +117,5 @@ def _broken(error: Exception) -> bool:
     )
 
 
-def _hash(key: object, row: Row) -> str:
+def _hash(key: object, row: IndexRow) -> str:
     return hashlib.sha256(repr((key, *row)).encode()).hexdigest()[:16]

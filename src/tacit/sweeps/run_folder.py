@@ -19,7 +19,7 @@ from typing import Any
 
 import tacit
 from tacit.files import npz_bytes, open_regular
-from tacit.sweeps.index import Row
+from tacit.sweeps.index import IndexRow
 from tacit.sweeps.planned_run import FORMAT, PlannedRun, RunResult
 from tacit.values import BadInput
 from tacit.values.jsonable import plain
@@ -48,7 +48,7 @@ def files(run: PlannedRun, result: RunResult) -> dict[str, bytes]:
     return {"run.json": text.encode(), **({"arrays.npz": arrays} if arrays else {})}
 
 
-def read(folder: Path, key: str, row: Row | None = None) -> tuple[RunResult, Row]:
+def read(folder: Path, key: str, row: IndexRow | None = None) -> tuple[RunResult, IndexRow]:
     """The result, without its arrays, and the row for the index; `row` saves reading if it is of
     the file that is there. FileNotFoundError if there is no folder, BadInput if it is broken."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
@@ -63,7 +63,7 @@ def read(folder: Path, key: str, row: Row | None = None) -> tuple[RunResult, Row
         with open_regular(folder / "run.json", MOST_BYTES) as file:
             needed = _checked(file.read(), key)
         text = json.dumps(needed, ensure_ascii=False, allow_nan=False)
-        row = Row(now.st_mtime_ns, now.st_size, text)
+        row = IndexRow(now.st_mtime_ns, now.st_size, text)
     about = json.loads(row.text)
     arrays = about.pop("arrays")
     if arrays and _size(folder / "arrays.npz") != arrays:

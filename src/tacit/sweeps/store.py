@@ -28,7 +28,7 @@ from pathlib import Path
 import tacit
 from tacit.files import check_writable, open_regular, write_file, write_folder
 from tacit.messages import count
-from tacit.sweeps.index import Index, Row
+from tacit.sweeps.index import Index, IndexRow
 from tacit.sweeps.planned_run import FORMAT, PlannedRun, RunResult
 from tacit.sweeps.run_folder import MOST_BYTES, files, read
 from tacit.values import BadInput
@@ -61,7 +61,7 @@ class Store:
         except OSError as error:
             raise BadInput(f"{folder} cannot be used: {error.strerror}; {ADVICE}") from error
         self._index = Index(folder / "index.sqlite")
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, IndexRow] = {}
         """Not yet in the index."""
         self._flushed = time.monotonic()
         self._broken: dict[str, str] = {}
@@ -98,7 +98,7 @@ class Store:
         Several at a time, since most of the time is waiting for the disk. Whatever interrupts it,
         at whatever moment, exactly the runs that are on the disk have been told.
         """
-        written: dict[str, tuple[PlannedRun, RunResult, Row]] = {}
+        written: dict[str, tuple[PlannedRun, RunResult, IndexRow]] = {}
 
         def write(run: PlannedRun, result: RunResult) -> None:
             written[run.key] = (run, *self._write(run, result))
@@ -123,7 +123,7 @@ class Store:
         if time.monotonic() > self._flushed + FLUSH:
             self.flush()
 
-    def _write(self, run: PlannedRun, result: RunResult) -> tuple[RunResult, Row]:
+    def _write(self, run: PlannedRun, result: RunResult) -> tuple[RunResult, IndexRow]:
         """Publish the result under a free name, unless another writer was faster."""
         while True:
             there, free = self._judge(run.key, {}, {}, result.failed)
@@ -168,7 +168,7 @@ class Store:
             stack.callback(self.flush)
             yield first
 
-    def _look(self, key: str, rows: Mapping[str, Row]) -> RunResult | None:
+    def _look(self, key: str, rows: Mapping[str, IndexRow]) -> RunResult | None:
         broken: dict[str, str] = {}
         there, _ = self._judge(key, rows, broken)
         if there is None:
@@ -180,8 +180,8 @@ class Store:
         return result
 
     def _judge(
-        self, key: str, rows: Mapping[str, Row], broken: dict[str, str], failed: bool = False
-    ) -> tuple[tuple[RunResult, Row] | None, str]:
+        self, key: str, rows: Mapping[str, IndexRow], broken: dict[str, str], failed: bool = False
+    ) -> tuple[tuple[RunResult, IndexRow] | None, str]:
         """The first good folder of a run, else the last whole one, and a name that is free."""
         there, free = None, ""
         for stem in (key, f"{key}-failed"):

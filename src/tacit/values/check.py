@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+class NotDefined(Exception):
+    """A property or a measure has no meaning here; the message says what is missing."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One property of a data set or setting: does it hold, and by how much.

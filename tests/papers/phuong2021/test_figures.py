@@ -11,7 +11,12 @@ from tacit.models import SixConv
 from tacit.models.initialisations import initial_weights
 from tacit.papers.phuong2021.figures import PAPER
 from tacit.papers.phuong2021.figures.class_similarity import share_as_in_1
-from tacit.papers.phuong2021.figures.image_network import BLOCK, Images, features, zeros_and_ones
+from tacit.papers.phuong2021.figures.image_network import (
+    BLOCK,
+    ImageSettings,
+    features,
+    zeros_and_ones,
+)
 from tacit.papers.phuong2021.figures.survival import signs_alive
 from tacit.papers.phuong2021.figures.synthetic import zero_claim
 from tacit.values import BadInput, Dataset
@@ -135,8 +140,8 @@ def test_features_do_not_depend_on_the_blocks(rng):
 def test_without_mnist_there_is_a_stand_in_only_where_it_is_allowed(tmp_path, monkeypatch):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     with pytest.raises(BadInput, match="MNIST is not here"):
-        zeros_and_ones(Images())
-    data, departures = zeros_and_ones(Images(n=256, stand_in=True))
+        zeros_and_ones(ImageSettings())
+    data, departures = zeros_and_ones(ImageSettings(n=256, stand_in=True))
     assert (data.n, data.d) == (256, 64)
     assert "scikit-learn's digits" in departures[0]
     assert data.X.mean() == pytest.approx(0, abs=1e-12)

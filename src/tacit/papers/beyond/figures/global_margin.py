@@ -35,7 +35,7 @@ class Global(PublishedSettings):
     seconds: float = ours(60.0, "for one flow, and for one optimum, after which bounds are given")
 
 
-class Row(NamedTuple):
+class MarginRow(NamedTuple):
     """A data set, what a paper says of the limit there, and the networks to follow."""
 
     key: str
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 class RowResult(NamedTuple):
     """Networks of a row that fit the data, beside the widest margin of all."""
 
-    row: Row
+    row: MarginRow
     margin: np.ndarray
     shortfall: np.ndarray
     """The share of the widest margin that is missing."""
@@ -172,7 +172,7 @@ class End(NamedTuple):
     """That of the limit; where it is not known, the smoothed margin so far, which never falls."""
 
 
-def ends_of(row: Row, s: Global) -> list[End]:
+def ends_of(row: MarginRow, s: Global) -> list[End]:
     """Where the networks of a row end."""
     if row.stays:
         assert row.start is not None
@@ -191,7 +191,7 @@ def ends_of(row: Row, s: Global) -> list[End]:
     return ends
 
 
-def rows_of(s: Global) -> list[Row]:
+def rows_of(s: Global) -> list[MarginRow]:
     """What the papers say of the margins on their data sets, with their networks."""
     leaky = Setting(activation=f"leaky:{s.lyu_alpha}", width=s.lyu_width, init=f"he:{s.lyu_factor}")
     tiny, wide = leaky.replace(init=f"he:{s.lyu_tiny}"), leaky.replace(width=s.width)
@@ -211,19 +211,25 @@ def rows_of(s: Global) -> list[Row]:
     by_hand = f"{fig1} left, the network of App. I.1.1"
     table, own = f"lyu2021 Table 1, n = {s.lyu_n}", "wang2022 Thm 2, unit vectors at 180°, ±50°"
     return [
-        Row(
+        MarginRow(
             "phuong", "phuong2021 Fig. 1", "Thm 1; global by lyu2021 H.2", True, orthogonal, uniform
         ),
-        Row("left", f"{fig1} left", "Thm 4.3: global", True, left, leaky),
-        Row("left_kkt", by_hand, not_global, False, left, leaky, printed, stays=True),
-        Row("middle", f"{fig1} middle, {tiny_he}", f"Thm A.7: {not_global}", False, middle, tiny),
-        Row("right", f"{fig1} right, {he}", "Fig. 2: linear, not global", False, right, leaky),
-        Row("right_tiny", f"{fig1} right, {tiny_he}", f"Thm 6.2: {not_global}", False, right, tiny),
-        Row("table", table, "App. J: max margin", True, gaussian, wide),
-        Row("sarussi", "sarussi2021 Fig. 4", "Thm 6.2: the program (7)", True, two, first),
-        Row("f1", "wang2022 F.1", "Thm 4: global", True, load("wang2022_f1"), wang),
-        Row("f2", "wang2022 F.2", "Prop 5: global", True, load("wang2022_f2"), wang),
-        Row(
+        MarginRow("left", f"{fig1} left", "Thm 4.3: global", True, left, leaky),
+        MarginRow("left_kkt", by_hand, not_global, False, left, leaky, printed, stays=True),
+        MarginRow(
+            "middle", f"{fig1} middle, {tiny_he}", f"Thm A.7: {not_global}", False, middle, tiny
+        ),
+        MarginRow(
+            "right", f"{fig1} right, {he}", "Fig. 2: linear, not global", False, right, leaky
+        ),
+        MarginRow(
+            "right_tiny", f"{fig1} right, {tiny_he}", f"Thm 6.2: {not_global}", False, right, tiny
+        ),
+        MarginRow("table", table, "App. J: max margin", True, gaussian, wide),
+        MarginRow("sarussi", "sarussi2021 Fig. 4", "Thm 6.2: the program (7)", True, two, first),
+        MarginRow("f1", "wang2022 F.1", "Thm 4: global", True, load("wang2022_f1"), wang),
+        MarginRow("f2", "wang2022 F.2", "Prop 5: global", True, load("wang2022_f2"), wang),
+        MarginRow(
             "thm2",
             own,
             "Thm 2: global",

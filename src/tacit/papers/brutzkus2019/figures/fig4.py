@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from tacit.papers.brutzkus2019.figures import PAPER
-from tacit.papers.brutzkus2019.figures.image_filters import QUICK_IMAGES, Images, compare_filters
+from tacit.papers.brutzkus2019.figures.image_filters import (
+    QUICK_IMAGES,
+    ImageFilters,
+    compare_filters,
+)
 from tacit.reproduction.artefact import Exhibit, Tell
 
 
-@PAPER.artefact("fig4", "Figure 4, §7", Images, QUICK_IMAGES, images=True)
-def fig4(s: Images, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig4", "Figure 4, §7", ImageFilters, QUICK_IMAGES, images=True)
+def fig4(s: ImageFilters, tell: Tell) -> Exhibit:
     """MNIST, 3×3 filters: the filters of a large network gather, and four centres are enough
 
     On the left, the angle of every filter of the large network to the closest of the centres that

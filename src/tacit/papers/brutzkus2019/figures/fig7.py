@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.papers.brutzkus2019.figures import PAPER
-from tacit.papers.brutzkus2019.figures.image_filters import QUICK_IMAGES, Images, compare_filters
+from tacit.papers.brutzkus2019.figures.image_filters import (
+    QUICK_IMAGES,
+    ImageFilters,
+    compare_filters,
+)
 from tacit.reproduction.artefact import Exhibit, Tell, ours, paper
 
 
 @dataclass(frozen=True)
-class Fig7(Images):
+class Fig7(ImageFilters):
     filter: int = paper(4, "App. H")
     n: int = paper(2000, "App. H")
     sizes: tuple[int, ...] = ours((500, 1000, 2000), "App. H names only 2000")

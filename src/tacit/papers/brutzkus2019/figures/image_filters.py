@@ -23,7 +23,7 @@ from tacit.values import BadInput, Dataset, Setting
 
 
 @dataclass(frozen=True)
-class Images(Settings):
+class ImageFilters(Settings):
     """The values are those of Figure 4."""
 
     filter: int = paper(3, "§7")
@@ -52,7 +52,7 @@ OPEN = (
 STAND_IN = "MNIST is not here: the digits of scikit-learn, 8 × 8 pixels, stand in"
 
 
-def compare_filters(s: Images, tell: Tell) -> Exhibit:
+def compare_filters(s: ImageFilters, tell: Tell) -> Exhibit:
     """Train the large network and the small ones at every size, and compare them."""
     if len(s.rates) != len(s.sigmas):
         raise BadInput(f"{len(s.rates)} rates and {len(s.sigmas)} sigmas; they must be pairs")
@@ -86,7 +86,7 @@ def compare_filters(s: Images, tell: Tell) -> Exhibit:
 
 
 def draw_and_judge(
-    s: Images,
+    s: ImageFilters,
     rows: dict[str, np.ndarray],
     angles: dict[str, np.ndarray],
     departures: tuple[str, ...],
@@ -120,7 +120,7 @@ def _angle_claims(angles: dict[str, np.ndarray], medians: dict[str, float]) -> t
     )
 
 
-def _error_claims(s: Images, rows: dict[str, np.ndarray]) -> tuple[Claim, ...]:
+def _error_claims(s: ImageFilters, rows: dict[str, np.ndarray]) -> tuple[Claim, ...]:
     """Panel (b): from the centres of the large network, the small one nearly matches it."""
     few, small, large = (rows[name][:, 0] for name in ("clusters", "small", "large"))
     half = float(np.linalg.norm(rows["clusters"][:, 2] - few)) / len(few)
@@ -145,7 +145,7 @@ def _error_claims(s: Images, rows: dict[str, np.ndarray]) -> tuple[Claim, ...]:
     return better, nearly
 
 
-def _images(s: Images, n: int) -> Dataset:
+def _images(s: ImageFilters, n: int) -> Dataset:
     """n training images and the test images."""
     try:
         return load(f"mnist:n={n},test={s.test},seed={s.seed}")
@@ -156,7 +156,7 @@ def _images(s: Images, n: int) -> Dataset:
 
 
 def train_images(
-    s: Images,
+    s: ImageFilters,
     data: Dataset,
     channels: int,
     lr: float,

@@ -55,7 +55,7 @@ class ProbableTheorem(NamedTuple):
     """The function at the end."""
 
 
-class Ensemble(NamedTuple):
+class RandomStarts(NamedTuple):
     """Random starts of networks of several widths (rows), and what became of them."""
 
     widths: list[int]
@@ -142,7 +142,7 @@ def probable_theorems(s: Prob) -> tuple[ProbableTheorem, ProbableTheorem]:
     )
 
 
-def _ensemble(s: Prob, theorem: ProbableTheorem, tell: Tell) -> Ensemble:
+def _ensemble(s: Prob, theorem: ProbableTheorem, tell: Tell) -> RandomStarts:
     widths = [m for m in s.widths if m >= theorem.least]
     asked, told, hits = np.zeros((3, len(widths), s.runs), dtype=bool)
     shares = np.zeros(len(widths))
@@ -160,10 +160,12 @@ def _ensemble(s: Prob, theorem: ProbableTheorem, tell: Tell) -> Ensemble:
         drawn = initial_network(theorem.data, wide, s.seed + 1)
         W, a = drawn.W.reshape(s.draws, m, -1), drawn.a.reshape(s.draws, m)
         shares[row] = theorem.asked(W, a).mean()
-    return Ensemble(widths, np.array([theorem.bound(m) for m in widths]), shares, asked, told, hits)
+    return RandomStarts(
+        widths, np.array([theorem.bound(m) for m in widths]), shares, asked, told, hits
+    )
 
 
-def _claims(s: Prob, theorem: ProbableTheorem, ensemble: Ensemble) -> list[Claim]:
+def _claims(s: Prob, theorem: ProbableTheorem, ensemble: RandomStarts) -> list[Claim]:
     """The probability, and where it comes from: each start that the proof asks for ends there."""
     name, counts = theorem.name, ensemble.told.sum(axis=1)
     missed = (ensemble.asked & ensemble.told & ~ensemble.hits).sum()

@@ -22,7 +22,7 @@ from tacit.theorems.hypotheses import (
 from tacit.values import Check, Network
 
 
-class Pulls(NamedTuple):
+class EarlyPulls(NamedTuple):
     """µ⁺ and µ⁻ (6): twice the drift of small neurons on the two sides of the data."""
 
     plus: np.ndarray
@@ -32,10 +32,10 @@ class Pulls(NamedTuple):
         return self.plus if sign > 0 else self.minus
 
 
-def pulls(case: Case) -> Pulls:
+def pulls(case: Case) -> EarlyPulls:
     Z, positive = case.data.y[:, None] * case.data.X, (case.data.y > 0)[:, None]
     plus = np.where(positive, Z, case.alpha * Z).mean(axis=0)
-    return Pulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
+    return EarlyPulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
 
 
 @unquantified

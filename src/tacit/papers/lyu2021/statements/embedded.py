@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.numerics.embedding import Embedding, integrated
+from tacit.numerics.embedding import EarlyEmbedding, integrated
 from tacit.papers.lyu2021.statements.cases import symmetric_case
 from tacit.papers.lyu2021.statements.embedding import (
     at_least_one_of_each,
@@ -242,7 +242,7 @@ def _start_has_faded(case: Case, place: str) -> Check:
     return Check("start_has_faded", holds, FADED - share, place, note)
 
 
-def _two_neurons(case: Case, known: Embedding, growth: float) -> Network:
+def _two_neurons(case: Case, known: EarlyEmbedding, growth: float) -> Network:
     """θ̃(t) with λ₀ t = growth, from r θ̂ (4)."""
     sizes = np.array([np.linalg.norm(known.b[known.b > 0]), -np.linalg.norm(known.b[known.b < 0])])
     a = SEED_SIZE * sizes

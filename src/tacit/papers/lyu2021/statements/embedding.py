@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.numerics.embedding import Embedding, embedding
+from tacit.numerics.embedding import EarlyEmbedding, embedding
 from tacit.numerics.embedding import largest as norm_M
 from tacit.theorems import Case
 from tacit.theorems.hypotheses import LARGE, SMALL, small_start, undecided, unquantified
@@ -18,7 +18,7 @@ def has_drift(case: Case) -> bool:
     return bool((case.data.y > 0).any() and (case.data.y @ case.data.X).any())
 
 
-def embedding_of(case: Case, network: Network) -> Embedding:
+def embedding_of(case: Case, network: Network) -> EarlyEmbedding:
     """λ₀, µ̄ and b̄ of Lemma 5.2 for these initial weights; µ must not be 0."""
     return embedding(case.data.X, case.data.y, case.alpha, network.W, network.a)
 

@@ -106,7 +106,7 @@ def _right_side(case: Case) -> Check:
     return by_slack("right_side", slack, "Theorem G.9", "min(a₁/‖w₁‖, cos(w₁, w*))", strict=True)
 
 
-class Step(NamedTuple):
+class Perturbation(NamedTuple):
     """Away from the one-neuron net: w⁺ + δ, and neurons of the other sign along u, of weight p."""
 
     delta: np.ndarray
@@ -114,7 +114,7 @@ class Step(NamedTuple):
     p: np.ndarray
 
 
-def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
+def best_step(case: Case, known: ScaledMargin) -> tuple[float, Perturbation]:
     """To first order, how fast the margin can rise near the one-neuron net, and the step.
 
     Twice the margin of w⁺ + δ (the neurons of P) and p_j neurons along u_j (the others) grows by
@@ -144,10 +144,10 @@ def best_step(case: Case, known: ScaledMargin) -> tuple[float, Step]:
     )
     assert best is not None  # 0 is feasible and t is bounded
     delta, p = best[:d], best[d:-1]
-    return float(best[-1]), Step(delta, u[p > 0], p[p > 0])
+    return float(best[-1]), Perturbation(delta, u[p > 0], p[p > 0])
 
 
-def _margin_after(case: Case, w: np.ndarray, step: Step, size: float) -> float:
+def _margin_after(case: Case, w: np.ndarray, step: Perturbation, size: float) -> float:
     """The margin of the one-neuron network after a step of that size."""
     v = np.vstack([w + size * step.delta, (size * step.p)[:, None] * step.u])
     a = np.sqrt(np.linalg.norm(v, axis=1))
@@ -248,7 +248,7 @@ class TheoremG11(Theorem):
         for size in np.repeat([1e-2, 1e-4], TRIED // 2):
             u = rng.normal(size=(2, d))
             u /= np.linalg.norm(u, axis=1, keepdims=True)
-            step = Step(rng.normal(size=d), u, rng.uniform(size=2))
+            step = Perturbation(rng.normal(size=d), u, rng.uniform(size=2))
             rise = max(rise, 2 * _margin_after(case, known.direction, step, size) / upper - 1)
         return rise
 

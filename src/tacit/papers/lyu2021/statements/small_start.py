@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.numerics.embedding import Embedding, integrated, interpolated, largest
+from tacit.numerics.embedding import EarlyEmbedding, integrated, interpolated, largest
 from tacit.papers.lyu2021.statements.cases import symmetric_case
 from tacit.papers.lyu2021.statements.embedding import embedding_of, has_drift, symmetrised
 from tacit.papers.lyu2021.statements.hypotheses import (
@@ -170,7 +170,7 @@ class Lemma52(Theorem):
     )
 
 
-def _radii(known: Embedding) -> list[float]:
+def _radii(known: EarlyEmbedding) -> list[float]:
     """Radii from (√m ‖θ₀‖_M)^(1/3) to √λ₀/2, of which the lemma speaks."""
     low, high = known.size ** (1 / 3), math.sqrt(known.rate) / 2
     return np.geomspace(low, high, RADII).tolist() if 0 < low <= high else []

@@ -12,7 +12,7 @@ from tacit.papers.phuong2021.drawing import likeness
 from tacit.papers.phuong2021.figures import PAPER
 from tacit.papers.phuong2021.figures.image_network import (
     SMALL,
-    Images,
+    ImageSettings,
     features,
     fitted_claim,
     top_features,
@@ -27,7 +27,7 @@ AS_IN_1 = "share of all pairs of images that are as in (1), layer 7"
 
 
 @dataclass(frozen=True)
-class Fig3(Images):
+class Fig3(ImageSettings):
     sample: int = ours(300, "images of each class whose pairs are drawn; the paper does not say")
 
 

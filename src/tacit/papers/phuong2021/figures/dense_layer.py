@@ -11,7 +11,7 @@ from tacit.papers.phuong2021.drawing import in_main_plane, singular_values
 from tacit.papers.phuong2021.figures import PAPER
 from tacit.papers.phuong2021.figures.image_network import (
     SMALL,
-    Images,
+    ImageSettings,
     fitted_claim,
     trained_network,
 )
@@ -23,7 +23,7 @@ from tacit.values import BadInput
 
 
 @dataclass(frozen=True)
-class Fig4(Images):
+class Fig4(ImageSettings):
     most: float = ours(0.95, "the singular values that count hold this share of ‖W₇‖²")
 
 

@@ -22,7 +22,7 @@ BLOCK = 128
 
 
 @dataclass(frozen=True)
-class Images(Settings):
+class ImageSettings(Settings):
     """The training of App. D."""
 
     n: int = ours(12_665, "App. D has the digits 0 and 1 of MNIST: all its training images")
@@ -57,14 +57,16 @@ class ImageNetwork:
     departures: tuple[str, ...]
 
 
-def trained_network(s: Images, tell: Tell) -> ImageNetwork:
+def trained_network(s: ImageSettings, tell: Tell) -> ImageNetwork:
     """The trained network; Figures 3 and 4 are about one, which is trained once."""
     tell("training the convolutional network")
-    return _train_images(Images(**{f.name: getattr(s, f.name) for f in fields(Images)}))
+    return _train_images(
+        ImageSettings(**{f.name: getattr(s, f.name) for f in fields(ImageSettings)})
+    )
 
 
 @lru_cache(maxsize=1)
-def _train_images(s: Images) -> ImageNetwork:
+def _train_images(s: ImageSettings) -> ImageNetwork:
     data, departures = zeros_and_ones(s)
     side = round(data.d**0.5)
     model = SixConv(side)
@@ -80,7 +82,7 @@ def _train_images(s: Images) -> ImageNetwork:
     return ImageNetwork(data, model, start, end, top_features(model, end, data.X), departures)
 
 
-def zeros_and_ones(s: Images) -> tuple[Dataset, tuple[str, ...]]:
+def zeros_and_ones(s: ImageSettings) -> tuple[Dataset, tuple[str, ...]]:
     """The digits 0 (+1) and 1 (−1), and what has to be said about them."""
     departures: tuple[str, ...] = ()
     try:

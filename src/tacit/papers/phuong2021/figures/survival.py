@@ -55,8 +55,10 @@ def prob(s: Prob, tell: Tell) -> Exhibit:
     pair = Dataset(np.eye(2), np.array([1, -1]))
     fig1 = load(f"orthogonal:n={s.n},d={s.d},seed={s.seed}")
     ensembles = (
-        Ensemble("pair", "the pair", pair, s.inits, "1 − 2(3/4)^p + 2^(−p)", _both_on_pair),
-        Ensemble("fig1", "the data of Fig. 1", fig1, s.inits_fig1, "1 − 2^(1−p)", _both_on_fig1),
+        MortalNetworks("pair", "the pair", pair, s.inits, "1 − 2(3/4)^p + 2^(−p)", _both_on_pair),
+        MortalNetworks(
+            "fig1", "the data of Fig. 1", fig1, s.inits_fig1, "1 − 2^(1−p)", _both_on_fig1
+        ),
     )
     data: dict[str, np.ndarray] = {"widths": np.array(s.widths)}
     agree = []
@@ -105,7 +107,7 @@ def _both_on_fig1(p: float) -> float:
     return float(1 - 2.0 ** (1 - p))
 
 
-class Ensemble(NamedTuple):
+class MortalNetworks(NamedTuple):
     """Networks of random initial weights on one data set, any of which may die."""
 
     name: str
@@ -141,7 +143,7 @@ def _draw_shares(
     left: Any,
     right: Any,
     widths: Sequence[int],
-    ensembles: Sequence[Ensemble],
+    ensembles: Sequence[MortalNetworks],
     data: dict[str, np.ndarray],
 ) -> None:
     """Draw the shares of networks that die, and of those in which both signs survive."""

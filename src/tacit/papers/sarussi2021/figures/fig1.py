@@ -12,7 +12,7 @@ from tacit.papers.sarussi2021.drawing import points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
-    Trained,
+    TrainedSettings,
     measured,
     member_seeds,
     sgd,
@@ -26,7 +26,7 @@ from tacit.training import train_many
 
 
 @dataclass(frozen=True)
-class Fig1(Trained):
+class Fig1(TrainedSettings):
     small: float = paper(1e-3, "Fig. 1")
     large: float = paper(30.0, "Fig. 1")
     n: int = ours(100, "the paper shows points and does not count them")

@@ -10,7 +10,7 @@ from tacit.papers.sarussi2021.drawing import curves, shares_down_to_zero
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.image_runs import (
     QUICK_IMAGES,
-    Images,
+    ImageRuns,
     as_id,
     image_sets,
     separable,
@@ -23,7 +23,7 @@ from tacit.reproduction.claims import at_least, at_most
 
 
 @dataclass(frozen=True)
-class Fig2(Images):
+class Fig2(ImageRuns):
     large: float = ours(0.1, "large against the weights that are learned")
     pairs: tuple[str, ...] = paper(("0/1", "3/5"), "Fig. 2, App. D.2")
     d: int = ours(50, "of the Gaussian data, as in Fig. 8: means ±3, std 1, margin 1")

@@ -13,7 +13,12 @@ from tacit.measures.plane import bend, circle
 from tacit.papers.sarussi2021.drawing import arrow, points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.angles import angle
-from tacit.papers.sarussi2021.figures.trained_networks import Trained, member_seeds, sgd, snapshot
+from tacit.papers.sarussi2021.figures.trained_networks import (
+    TrainedSettings,
+    member_seeds,
+    sgd,
+    snapshot,
+)
 from tacit.papers.sarussi2021.figures.worded_claims import by_our_bound, explained
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.plot import new_figure
@@ -24,7 +29,7 @@ from tacit.values import BadInput
 
 
 @dataclass(frozen=True)
-class Fig4(Trained):
+class Fig4(TrainedSettings):
     n: int = ours(200, "the paper shows points and does not count them")
     distance: float = ours(1.0, "means ±distance on the first axis; with 3, 10 degrees remained")
     std: float = ours(1.0, "the spread of the Gaussians")

@@ -8,7 +8,7 @@ from tacit.papers.sarussi2021.drawing import curves, shares_down_to_zero
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.image_runs import (
     QUICK_IMAGES,
-    Images,
+    ImageRuns,
     as_id,
     image_sets,
     separable,
@@ -21,7 +21,7 @@ from tacit.reproduction.claims import at_most
 
 
 @dataclass(frozen=True)
-class Fig6(Images):
+class Fig6(ImageRuns):
     pairs: tuple[str, ...] = ours(
         ("0/8", "1/7", "2/7", "3/8", "4/9", "5/6"), "the paper's legend is not in its text"
     )

@@ -10,7 +10,7 @@ from tacit.papers.sarussi2021.drawing import curves
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.image_runs import (
     QUICK_IMAGES,
-    Images,
+    ImageRuns,
     as_id,
     image_sets,
     train_on_all,
@@ -22,7 +22,7 @@ from tacit.reproduction.claims import at_most
 
 
 @dataclass(frozen=True)
-class Fig7(Images):
+class Fig7(ImageRuns):
     few: float = ours(0.01, "radians, and radii as a part of ‖w̄−ū‖, that count as 0")
     pairs: tuple[str, ...] = ours(("0/1", "3/5"), "as in Fig. 2")
     d: int = ours(50, "of the Gaussian data, as in Fig. 8: means ±3, std 1, margin 1")

@@ -9,7 +9,7 @@ from tacit.papers.sarussi2021.drawing import MINUS, PLUS, curves
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
-    Trained,
+    TrainedSettings,
     by_neurons,
     log_spaced_epochs,
     member_seeds,
@@ -24,7 +24,7 @@ from tacit.training import train_many
 
 
 @dataclass(frozen=True)
-class Fig8(Trained):
+class Fig8(TrainedSettings):
     n: int = paper(400, "Fig. 8")
     d: int = paper(50, "Fig. 8")
     lr: float = paper(1e-3, "Fig. 8")

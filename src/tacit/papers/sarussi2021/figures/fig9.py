@@ -10,7 +10,7 @@ from tacit.data import load
 from tacit.papers.sarussi2021.drawing import MINUS, PLUS, curves, points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.trained_networks import (
-    Trained,
+    TrainedSettings,
     by_neurons,
     log_spaced_epochs,
     measured,
@@ -29,7 +29,7 @@ from tacit.values import BadInput, Dataset
 
 
 @dataclass(frozen=True)
-class Fig9(Trained):
+class Fig9(TrainedSettings):
     start: float = paper(1e-4, "Fig. 9")
     lr: float = paper(1e-2, "Fig. 9")
     runs: int = paper(5, "Fig. 9")

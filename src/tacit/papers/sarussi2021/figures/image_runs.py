@@ -11,7 +11,7 @@ from tacit.data import load
 from tacit.numerics.max_margin import max_margin
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
-    Trained,
+    TrainedSettings,
     log_spaced_epochs,
     measured,
     member_seeds,
@@ -24,7 +24,7 @@ from tacit.values import BadInput, Dataset
 
 
 @dataclass(frozen=True)
-class Images(Trained):
+class ImageRuns(TrainedSettings):
     width: int = ours(100, "as in Fig. 1")
     alpha: float = ours(0.5, "with 0.2 up to 4% of 400 points were left after 60 epochs")
     small: float = ours(1e-6, "small against the weights that are learned, in 784 dimensions too")
@@ -41,7 +41,7 @@ QUICK_IMAGES = {"n": 400, "test": 400, "epochs": 80, "runs": 1, "stand_in": True
 
 
 def image_sets(
-    s: Images, pairs: Sequence[str], d: int | None = None
+    s: ImageRuns, pairs: Sequence[str], d: int | None = None
 ) -> tuple[dict[str, Dataset], tuple[str, ...]]:
     """The data sets by name, with Gaussians of dimension d first, and what stands in for them."""
     sets, departures = {}, []
@@ -63,7 +63,7 @@ def image_sets(
 
 
 def train_on_all(
-    s: Images, sets: dict[str, Dataset], std: float, measures: Sequence[str], tell: Tell
+    s: ImageRuns, sets: dict[str, Dataset], std: float, measures: Sequence[str], tell: Tell
 ) -> tuple[np.ndarray, dict[str, dict[str, np.ndarray]]]:
     """Train on every set: the epochs, and measure → set → runs × epochs."""
     lines: dict[str, dict[str, np.ndarray]] = {measure: {} for measure in measures}

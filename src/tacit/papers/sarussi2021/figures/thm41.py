@@ -11,7 +11,7 @@ from tacit.data import load
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
-    Trained,
+    TrainedSettings,
     log_spaced_epochs,
     measured,
     member_seeds,
@@ -27,7 +27,7 @@ from tacit.values import Dataset
 
 
 @dataclass(frozen=True)
-class Thm41(Trained):
+class Thm41(TrainedSettings):
     width: int = ours(20, "where it is not varied")
     v: float = ours(1.0, "only v·start and v²·lr matter")
     start: float = ours(1.0, "where it is not varied")

@@ -16,7 +16,7 @@ APART = "runs differ in their initial weights and in the order of the points"
 
 
 @dataclass(frozen=True)
-class Trained(Settings):
+class TrainedSettings(Settings):
     """What every trained network of the paper has."""
 
     width: int = paper(100, "Fig. 1, 4, 8, 9")
@@ -24,7 +24,7 @@ class Trained(Settings):
     v: float = ours(0.1, "1/√100; only v·std and v²·lr matter")
 
 
-def sgd(s: Trained, std: float, lr: float) -> Setting:
+def sgd(s: TrainedSettings, std: float, lr: float) -> Setting:
     """The network (1) and its training, §3."""
     return Setting(
         activation=f"leaky:{s.alpha}",

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.data import load
 from tacit.papers.wang2022 import drawing as draw
 from tacit.papers.wang2022.figures.flows import seed_of
-from tacit.papers.wang2022.figures.two_points import Plane, TwoPoints
+from tacit.papers.wang2022.figures.two_points import PlaneSettings, TwoPoints
 from tacit.papers.wang2022.rectified_ellipsoid import hyperplane_directions, spikes
 from tacit.reproduction.artefact import Claim, Tell, ours, paper
 from tacit.reproduction.claims import at_most
@@ -20,7 +20,7 @@ from tacit.values import Setting
 
 
 @dataclass(frozen=True)
-class Trained(Plane):
+class DescentSettings(PlaneSettings):
     width: int = paper(10, "App. F.1")
     iterations: tuple[int, ...] = paper((1, 10, 100, 1000, 10_000), "App. F.1")
     scale: float = ours(1e-4, "‖w‖ = |a| of a neuron at the start; the theorems want it small")
@@ -30,7 +30,7 @@ class Trained(Plane):
     negligible: float = ours(1e-6, "neurons with a smaller share of Σ|a|‖w‖ play no part")
 
 
-def descend(s: Trained, tell: Tell) -> Many:
+def descend(s: DescentSettings, tell: Tell) -> Many:
     """Train from every start; weights are kept often enough for smooth curves."""
     tell(f"gradient descent from {s.runs} starts")
     last = max(s.iterations)
@@ -48,12 +48,12 @@ def directions_of(many: Many) -> np.ndarray:
     return W / np.maximum(np.linalg.norm(W, axis=-1, keepdims=True), 1e-300)
 
 
-def marked(many: Many, s: Trained) -> list[int]:
+def marked(many: Many, s: DescentSettings) -> list[int]:
     """The moments of the iterations that the paper shows."""
     return [int(np.searchsorted(many.at, t)) for t in s.iterations]
 
 
-def draw_directions(ax: Any, points: TwoPoints, many: Many, i: int, s: Trained) -> None:
+def draw_directions(ax: Any, points: TwoPoints, many: Many, i: int, s: DescentSettings) -> None:
     """Draw w/‖w‖ of run i on the circle."""
     draw.circle(ax, hyperplane_directions(points.X)[:2])
     signs = np.sign(many.member(i, 0)["a"])
@@ -62,7 +62,7 @@ def draw_directions(ax: Any, points: TwoPoints, many: Many, i: int, s: Trained) 
     draw.legend(ax)
 
 
-def draw_images(ax: Any, points: TwoPoints, many: Many, i: int, s: Trained) -> None:
+def draw_images(ax: Any, points: TwoPoints, many: Many, i: int, s: DescentSettings) -> None:
     """Draw (Xw)₊/‖w‖ of run i on the rectified ellipsoid."""
     draw.rectified(ax, points.image(points.U), spikes(points.X))
     signs = np.sign(many.member(i, 0)["a"])
@@ -82,7 +82,7 @@ class Fates(NamedTuple):
     """Neurons with a part in the output and no optimal neuron to go to; the others are dead."""
 
 
-def fates(points: TwoPoints, many: Many, s: Trained) -> Fates:
+def fates(points: TwoPoints, many: Many, s: DescentSettings) -> Fates:
     """Which neurons learn, and how far they are from the optimal one at every moment."""
     ways, W, a = directions_of(many), many.last["W"], many.last["a"]
     weight = np.abs(a) * np.linalg.norm(W, axis=-1)
@@ -99,7 +99,7 @@ def fates(points: TwoPoints, many: Many, s: Trained) -> Fates:
     return Fates(learned, angles, neither)
 
 
-def convergence_claims(points: TwoPoints, many: Many, s: Trained) -> tuple[Claim, ...]:
+def convergence_claims(points: TwoPoints, many: Many, s: DescentSettings) -> tuple[Claim, ...]:
     """Every neuron goes to the optimal neuron of its sign, or is dead in the end."""
     ends = fates(points, many, s)
     count, angle = len(ends.learned), float(max(ends.angles[-1], default=math.inf))

@@ -8,7 +8,7 @@ from tacit.papers.wang2022 import drawing as draw
 from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.two_points import (
     EXACT,
-    Plane,
+    PlaneSettings,
     SecondPlane,
     TwoPoints,
     outline_claim,
@@ -21,8 +21,8 @@ from tacit.reproduction.artefact import Exhibit, Tell
 from tacit.reproduction.claims import at_least, true
 
 
-@PAPER.artefact("fig6", "Figure 6, App. F.1", Plane)
-def fig6(s: Plane, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig6", "Figure 6, App. F.1", PlaneSettings)
+def fig6(s: PlaneSettings, tell: Tell) -> Exhibit:
     """The ellipsoid and the rectified ellipsoid of an orthogonally separable data set
 
     Left {Xu}, right {(Xu)₊} on top of it. The spikes leave the ellipsoid: no z of length at most 1
@@ -62,7 +62,7 @@ def fig8(s: SecondPlane, tell: Tell) -> Exhibit:
     return replace(exhibit, claims=(*exhibit.claims, heading, caption))
 
 
-def _ellipsoids(s: Plane, tell: Tell) -> tuple[Exhibit, TwoPoints]:
+def _ellipsoids(s: PlaneSettings, tell: Tell) -> tuple[Exhibit, TwoPoints]:
     """Draw the two sets; the claim is the one that holds for every data set."""
     tell("the ellipsoid")
     points = two_points(s)

@@ -12,7 +12,7 @@ from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.two_points import (
     EXACT,
     Drawn,
-    Plane,
+    PlaneSettings,
     SecondPlane,
     TwoPoints,
     distance_from_one,
@@ -27,8 +27,8 @@ from tacit.reproduction.artefact import Claim, Exhibit, Tell
 from tacit.reproduction.claims import at_least, at_most, true
 
 
-@PAPER.artefact("fig1", "Figure 1, §2.2", Plane)
-def fig1(s: Plane, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig1", "Figure 1, §2.2", PlaneSettings)
+def fig1(s: PlaneSettings, tell: Tell) -> Exhibit:
     """The rectified ellipsoid and its spikes
 
     Purple is what neurons of length at most 1 can see of the two points: the part of an ellipse
@@ -54,7 +54,7 @@ def fig9(s: SecondPlane, tell: Tell) -> Exhibit:
     return panels(points, lambda ax: _only_extreme_point(ax, points, s))
 
 
-def extreme_points(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
+def extreme_points(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     """Figure 1: the extreme points are the tips of spikes."""
     claims, data = _draw_extremes(ax, points, s)
     tips = np.array([ends[1] for ends in spikes(points.X)]).reshape(-1, 2)
@@ -70,7 +70,7 @@ def extreme_points(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
     return (*claims, *own), data
 
 
-def _only_extreme_point(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
+def _only_extreme_point(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     """Figure 9: one extreme point, on the round part; no other direction is its own gradient."""
     claims, data = _draw_extremes(ax, points, s)
     rest = np.array([u for u, _ in own_gradients(points.X, points.dual)]).reshape(-1, 2)
@@ -85,7 +85,7 @@ def _only_extreme_point(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
     return (*claims, *own), data
 
 
-def _draw_extremes(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
+def _draw_extremes(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     """Draw Q, the extreme points of all cells along the optimal λ, and the optimal neurons."""
     outline, images = points.image(points.U), points.image(points.neurons)
     draw.rectified(ax, outline, spikes(points.X))

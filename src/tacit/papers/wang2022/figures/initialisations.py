@@ -10,7 +10,7 @@ import numpy as np
 from tacit.certificates import certify, optimum
 from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.descent import (
-    Trained,
+    DescentSettings,
     convergence_claims,
     descend,
     draw_directions,
@@ -31,7 +31,7 @@ from tacit.values import Network
 
 
 @dataclass(frozen=True)
-class Repeated(Trained):
+class Repeated(DescentSettings):
     runs: int = ours(4, "independent initialisations; Figure 7 has four panels")
 
 
@@ -89,7 +89,7 @@ def fig10(s: SecondRepeated, tell: Tell) -> Exhibit:
     return Exhibit(claims, figure, trajectory_data(points, many), departures)
 
 
-def _angle_falls(points: TwoPoints, many: Many, s: Trained) -> Claim:
+def _angle_falls(points: TwoPoints, many: Many, s: DescentSettings) -> Claim:
     """The angle falls over the last iterations that the paper shows."""
     worst = fates(points, many, s).angles[marked(many, s)[-3:]].max(axis=1, initial=0.0)
     ratio = float((worst[1:] / np.maximum(worst[:-1], 1e-300)).max(initial=0.0))
@@ -97,7 +97,7 @@ def _angle_falls(points: TwoPoints, many: Many, s: Trained) -> Claim:
     return at_most("falls", text, ratio, 0.999, "< 1")
 
 
-def _stuck_claims(points: TwoPoints, many: Many, s: Trained) -> tuple[Claim, ...]:
+def _stuck_claims(points: TwoPoints, many: Many, s: DescentSettings) -> tuple[Claim, ...]:
     """Dead neurons are stationary, and alone they are not optimal."""
     before, after = many.weights["W"][[0, *marked(many, s)][-2]], many.last["W"]
     dead = (before @ points.X.T < 0).all(axis=-1)
@@ -114,7 +114,7 @@ def _stuck_claims(points: TwoPoints, many: Many, s: Trained) -> tuple[Claim, ...
 
 
 def _flow_claim(
-    points: TwoPoints, s: Trained, tell: Tell
+    points: TwoPoints, s: DescentSettings, tell: Tell
 ) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """Gradient flow from the same starts, and what is to be said of starts that do not count."""
     gaps = []

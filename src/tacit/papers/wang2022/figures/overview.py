@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tacit.papers.wang2022.figures import PAPER
-from tacit.papers.wang2022.figures.descent import Trained, descend
+from tacit.papers.wang2022.figures.descent import DescentSettings, descend
 from tacit.papers.wang2022.figures.extreme_points import extreme_points
 from tacit.papers.wang2022.figures.polar_set import polar_set
 from tacit.papers.wang2022.figures.trajectories import directions, images
@@ -13,8 +13,8 @@ from tacit.papers.wang2022.figures.two_points import panels, two_points
 from tacit.reproduction.artefact import Exhibit, Tell
 
 
-@PAPER.artefact("fig5", "Figure 5, §2.2, App. F.1", Trained)
-def fig5(s: Trained, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig5", "Figure 5, §2.2, App. F.1", DescentSettings)
+def fig5(s: DescentSettings, tell: Tell) -> Exhibit:
     """Figures 1 to 4 together: gradient descent on an orthogonally separable data set
 
     The claims are the main ones of the four figures.

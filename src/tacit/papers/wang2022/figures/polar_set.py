@@ -11,7 +11,7 @@ from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.two_points import (
     EXACT,
     Drawn,
-    Plane,
+    PlaneSettings,
     TwoPoints,
     around,
     distance_from_one,
@@ -23,8 +23,8 @@ from tacit.reproduction.artefact import Exhibit, Tell
 from tacit.reproduction.claims import at_least, at_most
 
 
-@PAPER.artefact("fig2", "Figure 2, §2.2, App. F.1", Plane)
-def fig2(s: Plane, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig2", "Figure 2, §2.2, App. F.1", PlaneSettings)
+def fig2(s: PlaneSettings, tell: Tell) -> Exhibit:
     """The absolute polar set of the rectified ellipsoid
 
     Purple are all λ that the dual problem (15) allows, but for their signs. The tips of the two
@@ -38,7 +38,7 @@ def fig2(s: Plane, tell: Tell) -> Exhibit:
     return panels(points, lambda ax: polar_set(ax, points, s))
 
 
-def polar_set(ax: Any, points: TwoPoints, s: Plane) -> Drawn:
+def polar_set(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     """Draw Q*, and the rectangle that the two tips of Q allow."""
     X, dual, y = points.X, points.dual, points.data.y
     box = gauge(X, np.eye(2))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.descent import (
-    Trained,
+    DescentSettings,
     convergence_claims,
     descend,
     directions_of,
@@ -26,8 +26,8 @@ from tacit.reproduction.claims import at_most
 from tacit.training import Many
 
 
-@PAPER.artefact("fig3", "Figure 3, §2.2", Trained)
-def fig3(s: Trained, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig3", "Figure 3, §2.2", DescentSettings)
+def fig3(s: DescentSettings, tell: Tell) -> Exhibit:
     """What the neurons see on their way
 
     Ten neurons, gradient descent: (Xw)₊ of the normalised neurons; dots at iterations 1, 10, … grow
@@ -38,8 +38,8 @@ def fig3(s: Trained, tell: Tell) -> Exhibit:
     return panels(points, lambda ax: images(ax, points, many, s))
 
 
-@PAPER.artefact("fig4", "Figure 4, §2.2", Trained)
-def fig4(s: Trained, tell: Tell) -> Exhibit:
+@PAPER.artefact("fig4", "Figure 4, §2.2", DescentSettings)
+def fig4(s: DescentSettings, tell: Tell) -> Exhibit:
     """The directions of the neurons on their way
 
     The same run as in Figure 3. Between the dashed lines the same points are seen. Neurons that see
@@ -50,7 +50,7 @@ def fig4(s: Trained, tell: Tell) -> Exhibit:
     return panels(points, lambda ax: directions(ax, points, many, s))
 
 
-def images(ax: Any, points: TwoPoints, many: Many, s: Trained) -> Drawn:
+def images(ax: Any, points: TwoPoints, many: Many, s: DescentSettings) -> Drawn:
     """Draw (Xw)₊/‖w‖ along the way."""
     draw_images(ax, points, many, 0, s)
     ax.set_title("what the neurons see: (Xw)₊ / ‖w‖")
@@ -62,7 +62,7 @@ def images(ax: Any, points: TwoPoints, many: Many, s: Trained) -> Drawn:
     return (claim, neither_claim(ends)), {"seen": ways[:, 0]}
 
 
-def directions(ax: Any, points: TwoPoints, many: Many, s: Trained) -> Drawn:
+def directions(ax: Any, points: TwoPoints, many: Many, s: DescentSettings) -> Drawn:
     """Draw w/‖w‖ along the way."""
     draw_directions(ax, points, many, 0, s)
     ax.set_title("directions of the neurons: w / ‖w‖")

@@ -30,14 +30,14 @@ EXACT = 1e-9
 
 
 @dataclass(frozen=True)
-class Plane(Settings):
+class PlaneSettings(Settings):
     data: str = paper("wang2022_f1", "App. F.1")
     directions: int = ours(200_000, "directions u of brute-force maxima, which are off by 1e-10")
     outline: int = ours(720, "points on every outline that is drawn")
 
 
 @dataclass(frozen=True)
-class SecondPlane(Plane):
+class SecondPlane(PlaneSettings):
     data: str = paper("wang2022_f2", "App. F.2")
 
 
@@ -71,7 +71,7 @@ class TwoPoints:
         return float(np.linalg.norm(np.linalg.solve(self.X, self.image(self.U).T), axis=0).max())
 
 
-def two_points(s: Plane) -> TwoPoints:
+def two_points(s: PlaneSettings) -> TwoPoints:
     """Load the two points and solve (14)."""
     data = load(s.data)
     if data.X.shape != (2, 2) or not data.binary or abs(np.linalg.det(data.X)) < 1e-9:
@@ -100,7 +100,7 @@ def property_of(data: Dataset, name: str) -> Check:
     return check(data, properties=name).properties[name]
 
 
-def outline_claim(points: TwoPoints, s: Plane) -> Claim:
+def outline_claim(points: TwoPoints, s: PlaneSettings) -> Claim:
     """What is drawn is Q: it reaches as far as a search over all directions does."""
     E = on_circle(np.linspace(-np.pi, np.pi, 200))
     forced = largest_by_force(points.X, E, s.directions) * polar_radius(points.X, E)
