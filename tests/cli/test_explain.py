@@ -77,7 +77,7 @@ def test_explain_is_the_union_of_the_others(capsys):
     result = as_json(capsys, "explain", "orthogonal:n=12,d=2,seed=1", "--width", 20, "--out", "it")
     for key in ("linearly_separable", "max_margin", "properties", "outcome", "groups", "kkt"):
         assert key in result
-    assert result["outcome"] == "converged" and result["optimality"] == "certified"
+    assert result["outcome"] == "proved" and result["optimality"] == "certified"
     verdicts = {one["id"]: one["verdict"] for one in result["theorems"]}
     assert verdicts["lyu2021:thmH.2"] == "confirmed"
     assert verdicts["brutzkus2019:thm3.3"] == "not applicable"

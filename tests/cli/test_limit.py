@@ -18,6 +18,7 @@ from tacit.flow import Outcome, PathEnd, ending
 
 KEYS = {
     "outcome", "reason", "log10_loss", "margin", "groups", "kkt", "optimal_margin",
+    "proved_margin", "proved_angle", "proved_share", "proved_log10_loss",
     "optimal_margin_upper", "optimality", "gap", "path_to_limit", "rate", "log10_time", "events",
     "early", "steps", "smoothed_margin_falls", "drift", "seed", "activation", "train", "width",
     "init", "output_weight",
@@ -71,7 +72,7 @@ def test_the_limit_can_be_checked_from_its_groups_alone(kind: str, tacit) -> Non
     words = LIMITS[kind]
     code, out, err = tacit("limit", *words, *ALL, "--json")
     result = as_json(out)
-    assert code == 0 and err == "" and set(result) == KEYS and result["outcome"] == "converged"
+    assert code == 0 and err == "" and set(result) == KEYS and result["outcome"] == "proved"
     data = load(words[0])
     alpha = 0.3 if "leaky:0.3" in words else 0.0
     sign, size, weight = (
@@ -127,7 +128,7 @@ def test_the_initialisation_taken_when_nothing_is_said(tacit) -> None:
 def test_what_is_not_converged_claims_nothing(stuck: Path, tacit) -> None:
     code, out, _ = tacit("limit", stuck, "--width", 6, *ALL, "--json")
     result = as_json(out)
-    assert code == 0 and result["outcome"] != "converged" and set(result) == KEYS
+    assert code == 0 and result["outcome"] not in ("proved", "converged") and set(result) == KEYS
     assert result["groups"] == [] and result["path_to_limit"] == []
     for key in ("margin", "kkt", "optimal_margin", "optimality", "gap", "rate"):
         assert result[key] is None
@@ -159,10 +160,10 @@ def test_every_class_has_its_network(tacit, tmp_path: Path) -> None:
     assert code == 0 and result["classes"] == ["0", "1", "2"] and len(result["networks"]) == 3
     assert [one["class"] for one in result["networks"]] == result["classes"]
     outcomes = [one["outcome"] for one in result["networks"]]
-    if set(outcomes) == {"converged"}:
+    if set(outcomes) <= {"proved", "converged"}:
         assert result["gap"] == max(one["gap"] for one in result["networks"])
     else:
-        assert result["outcome"] == next(one for one in outcomes if one != "converged")
+        assert result["outcome"] == next(one for one in outcomes if one not in ("proved", "converged"))
     assert result["name"] == "orthogonal_classes"
     code, out, _ = tacit("certify", run, "--json")
     names = [one["name"] for one in as_json(out)["networks"]]
@@ -177,7 +178,7 @@ def test_a_limit_is_certified_from_its_folder(tacit, tmp_path: Path) -> None:
     run, picture = tmp_path / "deep" / "run", tmp_path / "limit.png"
     words = ("limit", "gaussians:n=12,d=2", "--width", 6, *ALL, "--out", run, "--picture", picture)
     code, out, _ = tacit(*words)
-    assert code == 0 and str(run) in out and str(picture) in out and "converged" in out
+    assert code == 0 and str(run) in out and str(picture) in out and "proved" in out
     assert picture.read_bytes().startswith(b"\x89PNG")
     margin = json.loads((run / "limit.json").read_text())["summary"]["margin"]
     code, out, _ = tacit("certify", run, "--json")
@@ -214,7 +215,7 @@ def test_one_kind_of_run_replaces_the_other(tacit, tmp_path: Path) -> None:
 def test_a_person_reads_it(tacit) -> None:
     code, out, err = tacit("limit", "gaussians:n=12,d=2", "--width", 6, *ALL)
     assert code == 0 and err == ""
-    for word in ("converged", "crossing", "neurons", "margin q_min", "KKT point", "rad from"):
+    for word in ("proved", "crossing", "neurons", "margin q_min", "KKT point", "rad from"):
         assert word in out
     assert max(map(len, out.splitlines())) < 200
 

@@ -17,7 +17,7 @@ def test_the_python_example_runs(capsys):
     exec(code, {})
     *before, after = capsys.readouterr().out.strip().splitlines()
     assert all(line.startswith("phuong2021:") for line in before) and len(before) > 5
-    assert after == "converged confirmed"
+    assert after == "proved confirmed"
 
 
 @pytest.mark.usefixtures("undrawn")

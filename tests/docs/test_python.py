@@ -26,7 +26,7 @@ def test_what_the_readme_computes_is_certified_and_agrees(capsys):
     names: dict[str, Any] = {}
     exec(code, names)
     end, best = names["end"], names["best"]
-    assert end.outcome == "converged" and best.status == "certified"
+    assert end.outcome == "proved" and best.status == "certified"
     assert end.margin == pytest.approx(best.margin, rel=1e-9)  # it ends in the best there is
     assert "global optimum" in capsys.readouterr().out
 
@@ -37,9 +37,9 @@ def test_the_story_of_the_readme():
     best = tacit.optimum(data)
     assert best.status == "certified" and best.margin == pytest.approx(0.1956, abs=5e-5)
     few = [tacit.limit(data, tacit.Setting(width=10), seed=seed) for seed in range(8)]
-    margins = sorted(round(end.margin, 4) for end in few if end.outcome == "converged")
+    margins = sorted(round(end.margin, 4) for end in few if end.outcome.settled)
     assert margins == [0.1667] * 4 + [0.1956] * 3
-    (left,) = [end for end in few if end.outcome != "converged"]
+    (left,) = [end for end in few if not end.outcome.settled]
     assert left.outcome == "undecided" and "shrink to 0" in left.reason
 
 

@@ -133,7 +133,7 @@ def test_only_theorems_about_several_classes_are_asked_of_them_together(
 def test_a_run_is_the_path_and_its_limit() -> None:
     end = limit(load("orthogonal:n=8,d=2"), RELU)
     run = observe(end)
-    assert len(run.path) == len(end.path.moments) and run.outcome == "converged"
+    assert len(run.path) == len(end.path.moments) and run.settled
     np.testing.assert_array_equal(run.end.W, end.network.W)
     times = [moment.time for moment in run.path]
     assert times == sorted(times) and len(run.events) == len(end.path.events)

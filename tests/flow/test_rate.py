@@ -21,7 +21,7 @@ CASES = {
 def test_the_predicted_rate_is_the_slope_of_the_deep_path(name):
     text, setting = CASES[name]
     end = limit(load(text), setting, log10_loss=-1e6)
-    assert end.outcome == "converged"
+    assert end.outcome.settled
     depth, angle = -end.approach[:, 0], end.approach[:, 1]
     late = depth > depth[-1] / 10
     slope = -np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)[0]

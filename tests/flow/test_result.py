@@ -45,7 +45,7 @@ def test_a_person_reads_a_few_lines(end: Limit, several: Limits) -> None:
         lines = repr(one).splitlines()
         assert 2 <= len(lines) <= 5 and max(map(len, lines)) < 200
         assert one._repr_html_().startswith("<div>")
-    assert "converged" in repr(end) and "KKT point" in repr(end)
+    assert "proved" in repr(end) and "KKT point" in repr(end)
     assert "3 classes" in repr(several)
 
 

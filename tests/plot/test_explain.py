@@ -39,7 +39,7 @@ def test_every_picture_is_svg(kind: str) -> None:
     end = limit(load(text, bias=bias), setting, log10_loss=-30.0)
     drawn = explanation_pictures(Part("", end, ()))
     nothing = {"turning"} if kind == "one dimension" else set()
-    if end.outcome != "converged":
+    if not end.outcome.settled:
         nothing = {"margins", "distance"}
     assert list(drawn) == [name for name in NAMES if name not in nothing]
     for picture in drawn.values():

@@ -59,6 +59,8 @@ class Certificate(Result):
     optimality: Optimality
     tolerance: float
     seconds: float
+    dual: np.ndarray
+    """λ ≥ 0 that proves the upper bound of the margin, up to a factor."""
     name: str = "network"
 
     @property
@@ -227,9 +229,9 @@ def certify(
     kkt = two_layer_kkt(data, network, train=train, boundary=tolerance)
     left = max(seconds - (perf_counter() - started), 0.01 * seconds)
     if train == "both":
-        bounds = _with_both_layers(network, data, kkt, tolerance, progress, left)
+        bounds, dual = _with_both_layers(network, data, kkt, tolerance, progress, left)
     else:
-        bounds = _with_fixed_output(network, data, progress, left)
+        bounds, dual = _with_fixed_output(network, data, progress, left)
     lower, upper = max(bounds.lower, kkt.margin), bounds.upper
     optimality = Optimality.INFEASIBLE if upper == 0 else Optimality.BOUNDED
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
@@ -237,7 +239,7 @@ def certify(
     elif kkt.margin < (1 - tolerance) * lower:
         optimality = Optimality.SUBOPTIMAL
     took = perf_counter() - started
-    return Certificate(kkt, Interval(lower, upper), optimality, tolerance, took)
+    return Certificate(kkt, Interval(lower, upper), optimality, tolerance, took, dual)
 
 
 def _with_both_layers(
@@ -247,19 +249,19 @@ def _with_both_layers(
     tolerance: float,
     progress: Progress | None,
     seconds: float,
-) -> Interval:
-    """Bounds of the widest margin; the weights' own λ is tried first (wang2022 Thm. 3)."""
+) -> tuple[Interval, np.ndarray]:
+    """Bounds of the widest margin, and λ; the weights' own is tried first (wang2022 Thm. 3)."""
     if kkt.holds(tolerance):
         own = bracket(data.X, data.y, network.alpha, Neurons.of(network), kkt.multipliers)
         if own.gap <= tolerance:
-            return margins_of(own.objective_bounds, 2.0)
+            return margins_of(own.objective_bounds, 2.0), own.dual
     best = convex_optimum(data.X, data.y, network.alpha, progress=progress, seconds=seconds)
-    return margins_of(best.objective_bounds, 2.0)
+    return margins_of(best.objective_bounds, 2.0), best.dual
 
 
 def _with_fixed_output(
     network: Network, data: Dataset, progress: Progress | None, seconds: float
-) -> Interval:
+) -> tuple[Interval, np.ndarray]:
     """The same for a fixed output layer; when it is not ±v, half of each, only some of it is known.
 
     More units can only widen the margin, so the larger of the two numbers of units bounds it from
@@ -269,8 +271,8 @@ def _with_fixed_output(
     counts = int((a > 0).sum()), int((a < 0).sum())
     v = float(np.abs(a).max())
     if not v > 0:
-        return Interval(0.0, math.inf)
+        return Interval(0.0, math.inf), np.zeros(data.n)
     best = fixed_optimum(data.X, data.y, network.alpha, max(counts), v, progress, seconds)
     even = counts[0] == counts[1] and bool(np.all(np.abs(a) == v))
     bounds = margins_of(best.objective_bounds, 1.0)
-    return bounds if even else bounds._replace(lower=0.0)
+    return (bounds if even else bounds._replace(lower=0.0)), best.relaxed.dual

@@ -52,7 +52,7 @@ def limit(
 ) -> int:
     """Follow gradient flow to its end: which network it becomes, and whether that is the best.
 
-    Every outcome is an answer, with exit code 0; only `converged` claims a limit.
+    Every outcome is an answer, with exit code 0; only `proved` and `converged` claim a limit.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None)
     for k, one in enumerate(result.each):
         if not data.binary:
             screen.print(f"\n[bold]{escape(printable(data.classes[k]))} against the rest[/]")
-        colour = "green" if one.outcome == "converged" else "yellow"
+        colour = "green" if one.outcome.settled else "yellow"
         reason = f": {escape(as_options(printable(one.reason)))}" if one.reason else ""
         screen.print(f"[bold {colour}]{one.outcome}[/]{reason}")
         _print_path(screen, one)
@@ -218,6 +218,8 @@ def _print_end(screen: Console, one: Limit) -> None:
         f"the widest of all networks is in [{lower:.10g}, {upper:.10g}]"
     )
     screen.print(best.verdict)
+    if one.proved is not None:
+        screen.print(one.proved.sentence)
     screen.print(
         f"KKT residuals: stationarity {kkt.stationarity:.2g}, complementarity "
         f"{kkt.complementarity:.2g}, feasibility {kkt.feasibility:.2g}"

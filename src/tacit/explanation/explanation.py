@@ -88,7 +88,7 @@ class Explanation(Result):
     >>> import tacit
     >>> why = tacit.explain("xor", tacit.Setting(width=20), only="lyu2021:thm3.1")
     >>> why.worst.limit.outcome, why.worst.verdicts[0].status
-    (<Outcome.CONVERGED: 'converged'>, <VerdictStatus.CONFIRMED: 'confirmed'>)
+    (<Outcome.PROVED: 'proved'>, <VerdictStatus.CONFIRMED: 'confirmed'>)
     """
 
     data: Dataset

@@ -57,7 +57,7 @@ def of_the_data(geometry: Geometry) -> str:
 
 def of_the_run(limit: Limit) -> str:
     """Where the neurons end."""
-    if limit.outcome != "converged":
+    if not limit.outcome.settled:
         return f"Training is {limit.outcome}: {limit.reason}"
     directions = np.array([group.direction for group in limit.groups])
     living = sum(group.size for group in limit.groups)
@@ -66,7 +66,8 @@ def of_the_run(limit: Limit) -> str:
     where = count(len(directions), "direction")
     tested = "" if limit.test_error is None else f" {of_the_test(limit)}"
     ends = f"Training converges: {count(living, 'neuron')} end in {where}{died}."
-    return f"{ends} {limit.reason}{tested}"
+    proved = "" if limit.proved is None else f" {limit.proved.sentence}"
+    return f"{ends} {limit.reason}{proved}{tested}"
 
 
 def of_the_test(limit: Limit) -> str:

@@ -2,8 +2,9 @@
 
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.ending import binary_limit, initial_network, limit
-from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import PathEnd
+from tacit.values import Outcome
 
 __all__ = [
     "Candidate",

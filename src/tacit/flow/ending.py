@@ -14,23 +14,22 @@ from tacit.data import takes_data
 from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.exponential_tail import Kind, tail_of
 from tacit.flow.follow import begin
-from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.proof import what_is_proved
 from tacit.flow.stage import prepare, velocities
 from tacit.flow.steps import seen_by, weigh
-from tacit.flow.tolerances import EVIDENCE, PATH, PathTolerances
+from tacit.flow.tolerances import DEEPEST, EVIDENCE, PATH, PathTolerances
 from tacit.messages import count
 from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
 from tacit.numerics.float64 import LN10
-from tacit.values import BadInput, Dataset, Network, Setting
+from tacit.values import BadInput, Dataset, Network, Outcome, Setting
 from tacit.values.arguments import check_seed
 from tacit.values.setting import Layers
 
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
-DEEPEST = {"both": -1e250, "first": -1e120}
-"""Further down squares of weights overflow; with a fixed output layer they grow like log(1/L)."""
 MORE_TRIES = 1000
 """Steps that may be tried on the way there, or as many as were tried before."""
 CLASSIFIED_FROM = -1000.0
@@ -89,7 +88,7 @@ def limit(
     --------
     >>> end = limit("xor", Setting(width=20))
     >>> end.outcome, len(end.groups)
-    (<Outcome.CONVERGED: 'converged'>, 4)
+    (<Outcome.PROVED: 'proved'>, 4)
     >>> round(end.margin, 5)
     0.17678
     """
@@ -161,11 +160,15 @@ def binary_limit(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
         outcome, reason, evidence = _end(path, data, train, kind, in_vain=flow.tries >= allowed)
-    certificate = None
+    certificate = proved = None
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), least))
         certificate = certify(data, evidence.network, train=train, seconds=left)
+        left = max(seconds - (perf_counter() - started), least)
+        proved = what_is_proved(data, flow, path, certificate, evidence, left)
+        if proved is not None and proved.narrow:
+            outcome = Outcome.PROVED
     return Limit(
         setting=setting,
         data=data,
@@ -177,6 +180,7 @@ def binary_limit(
         network=evidence.network if evidence else None,
         kkt=evidence.kkt if evidence else None,
         certificate=certificate,
+        proved=proved,
         approach=evidence.approach if evidence else np.zeros((0, 2)),
         fitted_rate=evidence.rate if evidence else None,
         seconds=perf_counter() - started,

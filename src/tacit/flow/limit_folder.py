@@ -16,23 +16,23 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.certificates import KKT, Certificate
+from tacit.certificates import KKT, Certificate, ProvedEnd
 from tacit.files import npz_bytes, write_folder
 from tacit.flow.early import Early
 from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
-from tacit.flow.limits import Limit, Limits, Outcome
+from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Moment, Path
 from tacit.flow.path_measures import Measures
 from tacit.flow.state import State
 from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder, require
 from tacit.training.runs import about_data, data_arrays
-from tacit.values import BadInput, Dataset, Group, Network, Setting
+from tacit.values import BadInput, Dataset, Group, Network, Outcome, Setting
 from tacit.values.arguments import MOST_SEED
 from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 
-FORMAT = 2
+FORMAT = 3
 NAME = "limit.json"
 MOST_MOMENTS = 400
 """Moments kept of a path, the first and the last among them."""
@@ -88,6 +88,7 @@ class SavedLimit:
     groups: tuple[Group, ...]
     kkt: KKT | None
     certificate: Certificate | None
+    proved: ProvedEnd | None
     approach: np.ndarray
     fitted_rate: float | None
     seconds: float
@@ -108,6 +109,7 @@ class SavedLimit:
             limit.groups,
             limit.kkt,
             limit.certificate,
+            limit.proved,
             limit.approach,
             limit.fitted_rate,
             limit.seconds,
@@ -213,6 +215,7 @@ def _limit(
         network=network,
         kkt=saved.kkt,
         certificate=saved.certificate,
+        proved=saved.proved,
         approach=saved.approach,
         fitted_rate=saved.fitted_rate,
         seconds=saved.seconds,
@@ -235,7 +238,7 @@ def _networks(
     for k, outcome in enumerate(outcomes):
         there = bool(W[k].any() and a[k].any())
         require(
-            there == (outcome == Outcome.CONVERGED),
+            there == outcome.settled,
             f"network {k} is {outcome} and has {'a' if there else 'no'} limit",
         )
     return tuple(

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.certificates.certificate import Certificate, worst_of
 from tacit.certificates.kkt import KKT
+from tacit.certificates.proved_end import ProvedEnd
 from tacit.flow.early import Early, early
 from tacit.flow.embedding import embedding
 from tacit.flow.exponential_tail import tail_of
@@ -21,7 +22,7 @@ from tacit.flow.path import Path, PathEnd
 from tacit.flow.path_measures import Measures, along
 from tacit.messages import count, printable
 from tacit.numerics.float64 import LN10
-from tacit.values import BadInput, Dataset, Group, Network, Result, Setting, Status
+from tacit.values import BadInput, Dataset, Group, Network, Outcome, Result, Setting
 from tacit.values.jsonable import plain
 
 ROUNDING = 1e-12
@@ -30,34 +31,12 @@ EVENT_NOUNS = {"cross": "crossing", "die": "death"}
 """Words for kinds of events, where the kind itself is no noun."""
 
 
-class Outcome(Status):
-    """What the end of a path is. Only `converged` claims a limit."""
-
-    CONVERGED = (
-        "converged",
-        "The direction of the weights converges to a KKT point of the max-margin problem.",
-    )
-    PARTIAL = (
-        "partial",
-        "No neuron is active on some samples: the output stays 0 there, and the rest is fitted "
-        "with ever larger weights.",
-    )
-    STUCK = "stuck", "The flow is at rest at a positive loss."
-    DEAD = "dead", "All neurons are inactive on every sample, so nothing moves."
-    BRANCHED = "branched", "More than one solution of the flow leads on from a point of the path."
-    UNDECIDED = (
-        "undecided",
-        "The path was not followed far enough to say where it leads; more seconds, or a smaller "
-        "`log10_loss`, may decide it.",
-    )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Limit(Result):
     """Where gradient flow of one network on binary data ends.
 
-    Only the outcome `converged` claims a limit; with any other `groups` is empty, and `network`,
-    `kkt` and `certificate` are None.
+    Only the outcomes `proved` and `converged` claim a limit; with any other `groups` is empty, and
+    `network`, `kkt`, `certificate` and `proved` are None.
 
     Examples
     --------
@@ -80,6 +59,8 @@ class Limit(Result):
     kkt: KKT | None
     certificate: Certificate | None
     """Where the limit's margin stands among those of all networks."""
+    proved: ProvedEnd | None
+    """Between which bounds the margin can only end, and where the weight."""
     approach: np.ndarray
     """T × 2: log₁₀ loss, and the angle between the path's weights there and those of the limit."""
     fitted_rate: float | None
@@ -147,7 +128,7 @@ class Limit(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `tacit limit --json`."""
-        setting, kkt, best = self.setting, self.kkt, self.certificate
+        setting, kkt, best, proved = self.setting, self.kkt, self.certificate, self.proved
         result = {
             "name": self.data.name,
             "n": self.data.n,
@@ -176,6 +157,10 @@ class Limit(Result):
             "optimal_margin_upper": best.margin_bounds.upper if best else None,
             "optimality": str(best.optimality) if best else None,
             "gap": best.shortfall if best else None,
+            "proved_margin": list(proved.margin_bounds) if proved else None,
+            "proved_angle": proved.angle if proved else None,
+            "proved_share": proved.share if proved else None,
+            "proved_log10_loss": proved.log10_loss if proved else None,
             "path_to_limit": self.approach,
             "rate": self.rate,
             "events": self.events,
@@ -248,6 +233,8 @@ class Limit(Result):
             f"{s.activation}, width {s.width}, {layers_text(s)} trained, seed {self.seed}",
             self.reason or self.outcome.sentence,
         ]
+        if self.outcome is Outcome.PROVED and self.proved is not None:
+            lines[-1] = self.proved.sentence
         if self.certificate is not None:
             directions = count(len(self.groups), "direction")
             lines.append(f"{directions} of neurons, normalised margin {self.margin:.6g}")
@@ -329,7 +316,7 @@ def layers_text(setting: Setting) -> str:
 def index_of_worst(limits: Sequence[Limit]) -> int:
     """The first that did not converge, else the one that may be furthest below the optimum."""
     for k, one in enumerate(limits):
-        if one.outcome != Outcome.CONVERGED:
+        if not one.outcome.settled:
             return k
     certificates = [one.certificate for one in limits]
     if None in certificates:

@@ -218,6 +218,9 @@ class EvidenceTolerances:
     """The share by which neurons that the limit leaves out may grow faster than those it keeps."""
 
 
+DEEPEST = {"both": -1e250, "first": -1e120}
+"""log₁₀ losses further down than which squares of weights overflow; with a fixed output layer they
+grow like log(1/L)."""
 STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()

@@ -1,10 +1,11 @@
-"""Words for a person who mistyped a name."""
+"""Words and numbers for a person."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Collection
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
 def near_miss(word: str, known: Collection[str]) -> str:
@@ -52,3 +53,35 @@ def number_text(value: float) -> str:
             break
     scientific = f"{digits}e{int(power)}"
     return scientific if len(scientific) < len(plain) and not 1e-2 <= abs(value) < 1e5 else plain
+
+
+def outward(lower: float, upper: float) -> tuple[str, str]:
+    """Two positive bounds in as many digits as tell them apart, rounded down and up.
+
+    Examples
+    --------
+    >>> outward(0.0711919759012, 0.0711919759604)
+    ('0.07119197590', '0.07119197597')
+    """
+    ends = Decimal(lower), Decimal(upper)
+    if not (0 < lower <= upper < math.inf):
+        return number_text(lower), number_text(upper)
+    apart = max(ends[1] - ends[0], ends[1] * Decimal("1e-16"))
+    unit = Decimal(1).scaleb(min(apart.adjusted() - 1, ends[1].adjusted() - 2))
+    down = ends[0].quantize(unit, ROUND_FLOOR)
+    up = ends[1].quantize(unit, ROUND_CEILING)
+    return (f"{down:f}", f"{up:f}") if 1e-5 < upper < 1e10 else (f"{down:e}", f"{up:e}")
+
+
+def percent_below(share: float) -> str:
+    """A share between 0 and 1 as a percentage, rounded down; nearly 100 % keeps its nines.
+
+    Examples
+    --------
+    >>> percent_below(0.99999847), percent_below(0.5)
+    ('99.9998 %', '50 %')
+    """
+    rest = 1 - Decimal(share)
+    places = max(-rest.adjusted() - 2, 0) if 0 < rest < Decimal("0.1") else 0
+    floor = (100 * Decimal(share)).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR)
+    return f"{floor:f} %"

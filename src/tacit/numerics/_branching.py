@@ -10,6 +10,9 @@ any multipliers 0 ≤ x, at most 1 where k ≥ up, all these u have
 where rows with a range are replaced by the chord of t₊ over it, and x_k is the slope of row k ≥ up
 or the multiplier of a side. Steps inside of `relax` work with products p_k·p_l alone; the bound is
 computed afresh from x, with what rounding may have done to it.
+
+A proof may leave out caps of the ball: then only u with v_j·u ≤ κ for unit vectors v_j count, and
+µ(κ − v_j·u) with a multiplier µ ≥ 0 may be added to (1).
 """
 
 from __future__ import annotations
@@ -54,6 +57,10 @@ class Sum(NamedTuple):
     norms: np.ndarray
     up: int
     size: float
+    caps: np.ndarray
+    """Unit vectors v_j in the middle of caps that are left out, as rows; mostly none."""
+    cosine: float
+    """κ."""
 
 
 class Tree(NamedTuple):
@@ -151,6 +158,43 @@ def evaluate(F: Sum, node: Node, room: Room) -> tuple[float, float, float]:
             value += F.rows[k, j] * room.g[j]
         room.q[k] = value
     return constant, math.sqrt(square), (K + r + 16) * EPS * (2 * size + constant)
+
+
+@compiled
+def rounded(value: float) -> float:
+    """To nine digits: short in a file, and what a bound loses by it is less by far."""
+    if not 0.0 < value < math.inf:
+        return 0.0
+    scale = 10.0 ** (8 - math.floor(math.log10(value)))
+    return math.floor(value * scale) / scale
+
+
+@compiled
+def cut(F: Sum, room: Room, constant: float, norm: float) -> tuple[int, float, float, float]:
+    """Where g points into a cap that is left out, add the multiple of the cap that bounds best.
+
+    Returns the cap (−1: none) and its µ, the new constant and the new ‖g‖; g and q change in place.
+    """
+    r = len(room.g)
+    cap, along = -1, F.cosine * norm
+    for j in range(len(F.caps)):
+        t = 0.0
+        for i in range(r):
+            t += F.caps[j, i] * room.g[i]
+        if t > along:
+            cap, along = j, t
+    if cap < 0:
+        return cap, 0.0, constant, norm
+    across = math.sqrt(max(norm * norm - along * along, 0.0))
+    mu = rounded(along - F.cosine * across / math.sqrt((1 - F.cosine) * (1 + F.cosine)))
+    square = 0.0
+    for i in range(r):
+        room.g[i] -= mu * F.caps[cap, i]
+        square += room.g[i] * room.g[i]
+    for k in range(len(F.rows)):
+        for i in range(r):
+            room.q[k] -= mu * F.caps[cap, i] * F.rows[k, i]
+    return cap, mu, constant + mu * F.cosine, math.sqrt(square)
 
 
 @compiled
@@ -536,15 +580,6 @@ def search(
 
 
 @compiled
-def rounded(value: float) -> float:
-    """To nine digits: short in a file, and what a bound loses by it is less by far."""
-    if not 0.0 < value < math.inf:
-        return 0.0
-    scale = 10.0 ** (8 - math.floor(math.log10(value)))
-    return math.floor(value * scale) / scale
-
-
-@compiled
 def write(out: np.ndarray, value: float) -> None:
     """Append to `out`, whose first entry is the number of entries in use."""
     if out[0] < len(out):
@@ -578,20 +613,23 @@ def record_cone(F: Sum, node: Node, out: np.ndarray) -> None:
             write(out, end)
             for i in range(len(known)):
                 x[known[i]] = rounded(mu[i])
-            write_multipliers(out, x)
+            write_multipliers(out, x, -1, 0.0)
 
 
 @compiled
-def write_multipliers(out: np.ndarray, x: np.ndarray) -> None:
-    """The multipliers that are not 0: how many, then rows and values."""
+def write_multipliers(out: np.ndarray, x: np.ndarray, cap: int, mu: float) -> None:
+    """The multipliers that are not 0: how many, then rows and values; caps come after the rows."""
     many = 0
     for k in range(len(x)):
         many += x[k] != 0.0
-    write(out, many)
+    write(out, many + (mu > 0.0))
     for k in range(len(x)):
         if x[k] != 0.0:
             write(out, k)
             write(out, x[k])
+    if mu > 0.0:
+        write(out, len(x) + cap)
+        write(out, mu)
 
 
 @compiled
@@ -614,6 +652,8 @@ def record_node(
         for k in range(len(node.x)):
             node.x[k] = rounded(node.x[k])
         constant, norm, error = evaluate(F, node, room)
+        cap, mu, constant, norm = cut(F, room, constant, norm)
+        error += 4 * (len(room.g) + 16) * EPS * mu
         new = (constant + norm) * (1 + 4 * EPS) + error
         gained = bound - new
         bound = min(bound, new)
@@ -623,7 +663,7 @@ def record_node(
             break
         if start < len(out):
             out[start] += 1
-        write_multipliers(out, node.x)
+        write_multipliers(out, node.x, cap, mu)
         if closed:
             write(out, -1.0)
             return True

@@ -67,9 +67,20 @@ class Span:
 
 
 class Branching:
-    """The function Σ c_i φ(u·x_i) of one λ and sign, and the search for its maximum."""
+    """The function Σ c_i φ(u·x_i) of one λ and sign, and the search for its maximum.
 
-    def __init__(self, X: np.ndarray, c: np.ndarray, alpha: float) -> None:
+    `caps` are directions v around which `tree_proof` leaves out all u with u·v > `cosine`; the
+    search does not.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        c: np.ndarray,
+        alpha: float,
+        caps: np.ndarray | None = None,
+        cosine: float = 1.0,
+    ) -> None:
         from tacit.numerics._branching import Sum
 
         self.order = order = np.argsort(c < 0, kind="stable")
@@ -77,6 +88,9 @@ class Branching:
         whole = np.abs(c[order])[:, None] * self.span.rows
         rows = np.ascontiguousarray((1 - alpha) * whole)
         size = alpha * float(np.linalg.norm(whole, axis=1).sum())
+        caps = np.zeros((0, X.shape[1])) if caps is None else caps
+        middle = caps @ self.span.basis
+        apart = np.linalg.norm(caps - middle @ self.span.basis.T, axis=1).max(initial=0.0)
         self.F = Sum(
             rows,
             alpha * (np.sign(c[order]) @ whole),
@@ -84,6 +98,8 @@ class Branching:
             np.linalg.norm(rows, axis=1) * (1 + (rows.shape[1] + 4) * EPS),
             int((c > 0).sum()),
             size,
+            middle,
+            min(cosine + float(apart) + 8 * X.shape[1] * EPS, 1.0),
         )
 
     def climb(self, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,21 +13,39 @@ Node = list[Any]
 """[split, ranges, rounds] as `tacit.proofs` reads it, rows by their number in X."""
 
 
+class Caps(NamedTuple):
+    """The parts u·v > cosine of the ball, around unit vectors v, that a tree says nothing about."""
+
+    middle: np.ndarray
+    """The unit vectors, as rows."""
+    cosine: float
+    names: np.ndarray
+    """The numbers that the caps have in the file, where rows have theirs."""
+
+
 def tree_proof(
-    X: np.ndarray, c: np.ndarray, alpha: float, peak: float, rows: np.ndarray
+    X: np.ndarray,
+    c: np.ndarray,
+    alpha: float,
+    peak: float,
+    rows: np.ndarray,
+    caps: Caps | None = None,
+    most_numbers: int = TREE_PROOF.most_numbers,
 ) -> list[Node] | None:
     """Nodes that prove Σ c_i φ(u·x_i) ≤ peak over the unit ball; None where that does not work.
 
-    `rows` are the numbers that the rows of X have in the file.
+    `rows` are the numbers that the rows of X have in the file. With `caps` it is proved for all u
+    outside of them.
     """
     from tacit.numerics._branching import record
 
-    branching = Branching(X, c, alpha)
-    names = rows[branching.order].tolist()
+    caps = caps or Caps(np.zeros((0, X.shape[1])), 1.0, np.zeros(0, dtype=int))
+    branching = Branching(X, c, alpha, caps.middle, caps.cosine)
+    names = [*rows[branching.order].tolist(), *caps.names.tolist()]
     F = branching.F
     goal = peak * (1 - TREE_PROOF.spare)  # floats and the check need not agree in the last digits
     size = TREE_PROOF.first_numbers
-    while size <= TREE_PROOF.most_numbers:
+    while size <= most_numbers:
         out = np.zeros(size)
         out[0] = 1
         tree = branching.slots(F.up + 2)

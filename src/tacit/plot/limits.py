@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.flow import Limit, Limits, Outcome
+from tacit.flow import Limit, Limits
 from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
 from tacit.messages import printable
 from tacit.plot.axes import LIMIT, SMALL, TITLE, draws, logarithmic, own_axes, say, widen
@@ -111,7 +111,7 @@ def distance(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the angle between the path and its limit, and the fitted power of log(1/L)."""
     title = "distance of the path from the limit"
     limit, ax = limit.worst, own_axes(ax)
-    if limit.outcome != Outcome.CONVERGED:
+    if not limit.outcome.settled:
         return say(ax, title, f"no limit is claimed:\nthe path is {limit.outcome}")
     depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
     there = (depth > 0) & (angle > 0)

@@ -71,7 +71,7 @@ def of_limit(run: PlannedRun, data: Dataset) -> tuple[dict[str, Any], Weights]:
     values = (
         str(end.outcome),
         end.margin,
-        len(end.groups) if end.outcome is Outcome.CONVERGED else None,
+        len(end.groups) if end.outcome.settled else None,
         None if cut else end.log10_loss,  # how far one comes in so many seconds is no result
         str(best.optimality) if best else None,
         best.margin_bounds.lower if best else None,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.values import Network
+from tacit.values import Network, Outcome
 
 ROUNDING = 1e-14
 """What rounding makes of ‖w‖² − a² over a path, relative to the largest ‖w‖² + a² on it."""
@@ -48,6 +48,11 @@ class Observation:
     outcome: str = "converged"
     members: tuple[Observation, ...] = ()
     events: tuple[tuple[float, int, str], ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the run has a limit, proved or by evidence."""
+        return self.outcome in (Outcome.PROVED, Outcome.CONVERGED)
 
     @property
     def start(self) -> Network:

@@ -78,7 +78,7 @@ def test_the_regime_of_the_outlier_is_where_gradient_flow_ends():
     s = Fig9(width=10)
     data, (in_par, beta) = with_outlier(s)
     end = limit(data, sgd(s, s.start, s.lr), seed=1)
-    assert end.outcome == "converged" and in_par < 0
+    assert end.outcome.settled and in_par < 0
     for group in end.groups:
         wanted = np.where(np.arange(data.n) == data.n - 1, 1, group.sign * data.y)
         assert (group.pattern == wanted).all()

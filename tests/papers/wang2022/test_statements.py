@@ -120,7 +120,7 @@ def test_limits_on_random_data_are_sums_of_points(seed):
     begin = start(rng, data)
     run = followed(data, begin)
     verdict = judge(of("prop3"), Case(data, FLOW, begin), run)
-    assert verdict.status == ("confirmed" if run.outcome == "converged" else "not applicable")
+    assert verdict.status == ("confirmed" if run.settled else "not applicable")
 
 
 def test_a_network_that_is_no_kkt_point_is_recognised():
@@ -256,7 +256,7 @@ def test_three_classes_refute_the_printed_theorem_2():
     data = classes.one_vs_rest(0)
     run = followed(data, begin)
     found = certify(data, run.end)
-    assert run.outcome == "converged" and found.is_kkt and found.optimality == "suboptimal"
+    assert run.settled and found.is_kkt and found.optimality == "suboptimal"
     assert found.margin == pytest.approx(1 / 6, abs=1e-6)
     assert found.margin_bounds.lower == pytest.approx(0.1956, abs=5e-5)
     checks = of("thm2").hypotheses(Case(classes, FLOW))

@@ -41,7 +41,7 @@ def answer(explanation: Explanation) -> list[tuple[str, str]]:
     part = explanation.worst
     whose = f"Class {short(part.name)} against the rest: " if part.name else ""
     run = of_the_run(part.limit)
-    if part.limit.outcome != "converged":
+    if not part.limit.outcome.settled:
         run = f"{part.limit.outcome.sentence} {run}"
     return [
         ("Which solution?", whose + run),

@@ -165,6 +165,8 @@ def path(part: Part) -> list[tuple[str, str]]:
         ("steps", f"{way.steps} ({way.rejected} rejected), {count(len(way.moments), 'moment')}"),
         ("events", events or "none"),
     ]
+    if limit.proved is not None:
+        rows.insert(1, ("proved", limit.proved.sentence))
     if limit.test_error is not None:
         rows.append(("test set", of_the_test(limit)))
     if limit.setting.train == "both":

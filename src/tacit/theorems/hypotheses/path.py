@@ -11,4 +11,4 @@ def reaches_the_limit(run: Observation | None, place: str) -> Check:
     """The run separates the data and its direction converges."""
     if run is None:
         return needs_a_run("converges", place)
-    return yes_or_no("converges", run.outcome == "converged", place, f"the run is {run.outcome}")
+    return yes_or_no("converges", run.settled, place, f"the run is {run.outcome}")

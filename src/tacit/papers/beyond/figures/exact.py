@@ -163,7 +163,7 @@ def _first_limit(experiment: Experiment, seeds: Sequence[int], log10_loss: float
     """The limit from the first start that leads to one: all that do lead to the same function."""
     for seed in seeds:
         limit = binary_limit(experiment.data, experiment.setting, seed=seed, log10_loss=log10_loss)
-        if limit.outcome == "converged":
+        if limit.outcome.settled:
             break
     return limit
 

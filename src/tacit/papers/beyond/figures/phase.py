@@ -204,7 +204,7 @@ def _flows(s: Phase, points: Dataset, tell: Tell) -> tuple[np.ndarray, np.ndarra
             setting = Setting(train="first", width=s.flow_width, init=f"gaussian:{scale}")
             setting = setting.replace(activation=f"leaky:{s.alpha}")
             limit = binary_limit(points, setting, seed=s.seed + run, log10_loss=-s.flow_depth)
-            if limit.outcome == "converged":
+            if limit.outcome.settled:
                 groups[j, run] = max(sum(g.sign == k for g in limit.groups) for k in (1, -1))
             moments = [moment for moment in limit.path.moments if moment.log_L < -1e-3]
             room = _room(np.array([moment.state.W for moment in moments]), points.X).min(axis=1)

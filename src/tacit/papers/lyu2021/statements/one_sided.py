@@ -85,7 +85,7 @@ class TheoremG9(Theorem):
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         """‖θ/‖θ‖ − (w⁺, 1)/√2‖."""
         assert run is not None
-        if run.outcome != "converged":
+        if not run.settled:
             return None
         return direction_distance(run.end, one_neuron(prediction.values["w_plus"], case.alpha))
 

@@ -39,7 +39,7 @@ def late_phase(run: Observation | None) -> Check:
 
 def ends(run: Observation | None) -> TypeGuard[Observation]:
     """Whether the run tells where it leads; one that was cut off does not."""
-    return run is not None and bool(run.path) and run.outcome == "converged"
+    return run is not None and bool(run.path) and run.settled
 
 
 class Agreement(NamedTuple):

@@ -1,0 +1,56 @@
+"""What is proved of the limit: the flow is followed until the bounds of its margin all but agree.
+
+The weights from which the proof goes on are those at the end of that path, which no rounding
+excuses: whether or not the path from the initial weights leads just there, what is proved holds for
+gradient flow from these very numbers.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from tacit.certificates import Certificate, Optimality
+from tacit.certificates.proved_end import ProvedEnd, proved_end
+from tacit.flow.evidence import Evidence
+from tacit.flow.follow import Flow
+from tacit.flow.path import Path, PathEnd
+from tacit.flow.tolerances import DEEPEST
+from tacit.numerics.float64 import LN10
+from tacit.values import Dataset, Network
+from tacit.values.setting import Layers
+
+DEPTHS = (-1e9, -1e60, -1e120, -1e250)
+"""log₁₀ of the losses down to which the path is followed until the bounds are close: their gap is
+about log n over log(1/L), and larger where the direction converges slowly."""
+MOST_TRIES = 1000
+"""Steps that may be tried on the way there; some twenty are enough for most paths."""
+
+
+def what_is_proved(
+    data: Dataset,
+    flow: Flow,
+    path: Path,
+    certificate: Certificate,
+    evidence: Evidence,
+    seconds: float,
+) -> ProvedEnd | None:
+    """The proof for this limit; the path itself stays as it is."""
+    until = perf_counter() + seconds
+    both, last_try = path.last.state.both, flow.tries + MOST_TRIES
+    train: Layers = "both" if both else "first"
+
+    def bounded(longer: Path) -> ProvedEnd | None:
+        state, left = longer.last.state, max(until - perf_counter(), 0.0)
+        network = Network(state.W, state.a, state.planes.alpha)
+        return proved_end(data, network, train, flow.kind, certificate, evidence.groups, left)
+
+    proved = bounded(path)
+    tight = certificate.optimality == Optimality.CERTIFIED or train == "first"
+    for depth in DEPTHS if tight else ():
+        if (proved and proved.narrow) or path.end is not PathEnd.REACHED:
+            break
+        if depth * LN10 < path.last.log_L and depth >= DEEPEST[train]:
+            left = max(until - perf_counter(), 0.0)
+            path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries)
+            proved = bounded(path)
+    return proved
