@@ -163,7 +163,9 @@ def test_every_class_has_its_network(tacit, tmp_path: Path) -> None:
     if set(outcomes) <= {"proved", "converged"}:
         assert result["gap"] == max(one["gap"] for one in result["networks"])
     else:
-        assert result["outcome"] == next(one for one in outcomes if one not in ("proved", "converged"))
+        assert result["outcome"] == next(
+            one for one in outcomes if one not in ("proved", "converged")
+        )
     assert result["name"] == "orthogonal_classes"
     code, out, _ = tacit("certify", run, "--json")
     names = [one["name"] for one in as_json(out)["networks"]]

@@ -31,7 +31,7 @@ def data() -> Dataset:
 @pytest.fixture(scope="module")
 def ended(data: Dataset) -> Limit:
     end = limit(data, SETTING, seed=1, log10_loss=-40.0)
-    assert isinstance(end, Limit) and not end.interrupted and end.outcome is Outcome.CONVERGED
+    assert isinstance(end, Limit) and not end.interrupted and end.outcome.settled
     return end
 
 
@@ -65,7 +65,7 @@ def copy(folder: Path, target: Path, about=None, arrays=None) -> Path:
 def test_what_is_saved_is_what_is_loaded(ended, data, folder) -> None:
     one, got = ended, Limit.load(folder)
     assert isinstance(got, Limit)
-    assert (got.setting, got.seed, got.outcome) == (SETTING, 1, Outcome.CONVERGED)
+    assert (got.setting, got.seed, got.outcome) == (SETTING, 1, Outcome.PROVED)
     np.testing.assert_array_equal(got.data.X, data.X)
     np.testing.assert_array_equal(got.data.y, data.y)
     np.testing.assert_array_equal(got.data.test.X, data.test.X)

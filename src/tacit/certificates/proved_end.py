@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -128,6 +128,8 @@ def proved_end(
     upper, dual = certificate.margin_bounds.upper * (1 + 4 * EPS), certificate.dual
     peaks = {1: 1.0, -1: 1.0} if train == "both" else None
     for lam in (certificate.kkt.multipliers, certificate.dual) if train == "first" else ():
+        if not lam.any():
+            continue
         bound, heights = _fixed_bound(data, network, lam, groups, seconds / 2)
         if bound <= upper * (1 + TIE):
             upper, dual, peaks = bound, lam, heights
@@ -214,7 +216,10 @@ def _with_share(
     size = float(end.dual @ np.linalg.norm(data.X, axis=1)) / max(peaks.values())
     gap = end.margin_bounds.gap * (1 + 8 * EPS) + 8 * EPS * (size + data.n)  # λ was rounded
     if train == "first":  # of all weight, which is at least Σλ over the larger peak
-        gap = gap / (1 - gap) * max(peaks.values()) / min(peaks.values())
+        smaller, larger = sorted(peaks.values())
+        if not smaller > NARROW * larger:
+            return end
+        gap = gap / (1 - gap) * larger / smaller
     for angle in ANGLES:
         directions = optimal_directions(end, data, peaks, groups, angle)
         for share in SHARES:
@@ -226,16 +231,8 @@ def _with_share(
                 far_tree(end, data, s, peaks[s], directions, angle, clearance) for s in (1, -1)
             )
             if all(tree is not None for tree in trees):
-                return ProvedEnd(
-                    end.network,
-                    end.log10_loss,
-                    end.margin_bounds,
-                    end.dual,
-                    directions,
-                    angle,
-                    clearance,
-                    1 - far,
-                )
+                end = replace(end, directions=directions, angle=angle, clearance=clearance)
+                return replace(end, share=1 - far)
     return end
 
 

@@ -1,0 +1,178 @@
+"""Bounds of where gradient flow ends, against definitions in many digits and brute force."""
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+from tacit import Dataset, Network, Setting, limit, load
+from tacit.certificates.proved_end import (
+    ANGLES,
+    optimal_directions,
+    out_of_play,
+    proved_end,
+    smoothed,
+)
+
+
+def in_many_digits(data: Dataset, network: Network, tail: str) -> Decimal:
+    """ℓ⁻¹(Σ ℓ(q_i)) by its definition."""
+    with localcontext() as context:
+        context.prec = 80
+        total = Decimal(0)
+        for x, label in zip(data.X.tolist(), data.y.tolist(), strict=True):
+            f = Decimal(0)
+            for w, a in zip(network.W.tolist(), network.a.tolist(), strict=True):
+                t = sum((Decimal(p) * Decimal(q) for p, q in zip(w, x, strict=True)), Decimal(0))
+                f += Decimal(a) * max(t, Decimal(network.alpha) * t)
+            decay = (-int(label) * f).exp()
+            total += decay if tail == "exponential" else (1 + decay).ln()
+        return -(total.ln() if tail == "exponential" else (total.exp() - 1).ln())
+
+
+@pytest.mark.parametrize("tail", ["logistic", "exponential"])
+@pytest.mark.parametrize("scale", [0.5, 3.0, 30.0])
+def test_the_smoothed_margin_is_bounded_from_below_and_sharply(tail, scale, rng) -> None:
+    X = rng.standard_normal((6, 3))
+    network = Network(rng.standard_normal((5, 3)), rng.standard_normal(5), 0.3)
+    y = np.where(network.outputs(X) > 0, 1, -1)
+    data, network = Dataset(X, y), Network(scale * network.W, network.a, 0.3)
+    exact = in_many_digits(data, network, tail)
+    bound, _ = smoothed(data, network, tail)
+    assert Decimal(bound) <= exact
+    if exact > 3:  # a bound for logistic losses is e^(−q) off
+        off = 1e-13 if tail == "exponential" else float((-exact).exp())
+        assert Decimal(bound) >= exact - Decimal(off) * (1 + abs(exact))
+
+
+CASES = {
+    "plane": ("orthogonal:n=40,d=2", {}),
+    "xor": ("xor", {}),
+    "leaky": ("symmetric:n=20,d=3", {"activation": "leaky:0.3"}),
+    "exponential": ("orthogonal:n=20,d=4", {"loss": "exponential"}),
+    "first layer": ("gaussians:n=20,d=2", {"train": "first", "activation": "leaky:0.3"}),
+    "first layer, a dead neuron": ("orthogonal:n=40,d=4", {"train": "first"}),
+    "more dimensions than points": ("orthogonal:n=6,d=20", {}),
+}
+
+
+@pytest.fixture(params=CASES, scope="module")
+def end(request):
+    call, kind = CASES[request.param]
+    return limit(call, Setting(width=50, **kind))
+
+
+def test_these_limits_are_proved(end) -> None:
+    assert end.outcome == "proved" and end.proved.margin_bounds.gap < 1e-8
+    lower, upper = end.proved.margin_bounds
+    assert lower <= end.margin <= upper * (1 + 1e-15)
+    assert end.proved.angle == ANGLES[0] and 0.9999 < end.proved.share < 1
+    assert {sign for sign, _ in end.proved.directions} >= {g.sign for g in end.groups}
+
+
+def test_far_from_the_optimal_directions_the_dual_function_is_low(end, rng) -> None:
+    data, proved = end.data, end.proved
+    for sign in (1, -1):
+        middle = np.array([u for s, u in proved.directions if s == sign]).reshape(-1, data.d)
+        c = sign * proved.dual * data.y
+
+        def values(U, c=c):
+            t = U @ data.X.T
+            return np.maximum(t, end.setting.alpha * t) @ c
+
+        peak = values(middle).max() if len(middle) else 1.0
+        U = np.vstack(
+            [
+                rng.standard_normal((4000, data.d)),
+                *(
+                    m + s * rng.standard_normal((1000, data.d))
+                    for m in middle
+                    for s in (0.005, 0.05)
+                ),
+            ]
+        )
+        U /= np.linalg.norm(U, axis=1)[:, None]
+        far = (U @ middle.T <= np.cos(proved.angle)).all(axis=1)
+        assert values(U).max() <= peak * (1 + 1e-9)
+        assert values(U[far]).max(initial=0) <= peak * (1 - proved.clearance) * (1 + 1e-9)
+
+
+def test_what_is_proved_early_holds_later(end) -> None:
+    """The same bounds from a moment half way: later moments and the limit stay inside of them."""
+    moments, train = end.path.moments, end.setting.train
+    networks = [Network(m.state.W, m.state.a, end.setting.alpha) for m in moments]
+    tail = "exponential" if "exp" in str(end.setting.loss) else "logistic"
+    bounds = [
+        proved_end(end.data, network, train, tail, end.certificate, end.groups)
+        for network in networks[len(networks) // 2 :: 5]
+    ]
+    known = [one.margin_bounds for one in bounds if one is not None]
+    assert known[-1].upper == pytest.approx(end.proved.margin_bounds.upper, rel=1e-9)
+    for early, late in zip(known[:-1], known[1:], strict=True):
+        assert early.lower <= late.lower * (1 + 1e-6) <= late.upper * (1 + 1e-6)
+    weights = end.proved.network.weights
+    near = np.zeros(len(weights), dtype=bool)
+    for sign, u in end.proved.directions:
+        cosine = end.proved.network.W @ u
+        lengths = np.linalg.norm(end.proved.network.W, axis=1)
+        near |= (np.sign(end.proved.network.a) == sign) & (
+            cosine >= np.cos(end.proved.angle) * lengths
+        )
+    assert weights[near].sum() >= end.proved.share * weights.sum()
+
+
+def test_order_and_unit_of_the_points_do_not_matter(rng) -> None:
+    data = load("gaussians:n=16,d=3")
+    first = limit(data, Setting(width=20, init="balanced:1e-4"))
+    order = rng.permutation(data.n)
+    moved = limit(Dataset(data.X[order], data.y[order]), Setting(width=20))
+    larger = limit(Dataset(1e8 * data.X, data.y), Setting(width=20))
+    assert first.outcome == moved.outcome == larger.outcome == "proved"
+    for other, unit in ((moved, 1.0), (larger, 1e8)):
+        for theirs, ours in zip(
+            other.proved.margin_bounds, first.proved.margin_bounds, strict=True
+        ):
+            assert theirs == pytest.approx(unit * ours, rel=1e-8)
+
+
+def test_a_limit_that_is_not_global_has_wide_bounds() -> None:
+    turns = np.deg2rad([180, 50, -50])
+    data = Dataset(np.column_stack([np.cos(turns), np.sin(turns)]), np.array([1, -1, -1]))
+    starts = np.deg2rad([180, 60, -60])
+    W = 1e-3 * np.column_stack([np.cos(starts), np.sin(starts)])
+    end = limit(data, start=Network(W, 1e-3 * np.array([1.0, -1.0, -1.0])))
+    assert end.outcome == "converged" and end.proved.share is None
+    lower, upper = end.proved.margin_bounds
+    assert lower <= end.margin == pytest.approx(1 / 6, rel=1e-6)
+    assert upper == pytest.approx(0.1956, abs=5e-5)
+
+
+def test_nothing_is_proved_before_the_data_is_fitted() -> None:
+    end = limit("xor", Setting(width=20))
+    start = Network(end.path.moments[0].state.W, end.path.moments[0].state.a)
+    assert proved_end(end.data, start, "both", "logistic", end.certificate, end.groups) is None
+
+
+def test_a_neuron_out_of_play_never_helps(rng) -> None:
+    """Descent from random networks: who is said to be out of play adds to no margin, ever."""
+    told = 0
+    for _ in range(40):
+        X, y = rng.standard_normal((4, 2)), np.array([1, 1, -1, -1])
+        W, a = rng.standard_normal((12, 2)), rng.choice([-1.0, 1.0], 12)
+        W[:4] -= (W[:4] * X).sum(axis=1)[:, None] / (X**2).sum(axis=1)[:, None] * X  # on a kink
+        out = out_of_play(Dataset(X, y), Network(W, a))
+        told += len(out)
+        for _ in range(300):
+            t = W @ X.T
+            parts = np.maximum(t, 0) * a[:, None] * y
+            assert all(parts[k].max() <= 1e-12 for k in out)
+            slopes = 1 / (1 + np.exp(np.clip(parts.sum(axis=0), -50, 50)))
+            W = W + 0.05 * (a[:, None] * (t > 0) * (slopes * y)) @ X
+    assert told > 20
+
+
+def test_a_second_peak_of_the_dual_function_is_an_optimal_direction_too() -> None:
+    """Four neurons fit XOR; a network that starts with one of a kind names the others as well."""
+    end = limit("xor", Setting(width=20))
+    few = optimal_directions(end.proved, end.data, {1: 1.0, -1: 1.0}, end.groups[:1], 0.01)
+    assert len(few) == 4 == len(end.groups)
