@@ -10,6 +10,7 @@ from tacit.certificates.certificate import (
 from tacit.certificates.kkt import KKT
 from tacit.certificates.kkt_homogeneous import homogeneous_kkt
 from tacit.certificates.kkt_two_layer import two_layer_kkt
+from tacit.certificates.limit_proof import limit_proof_of
 from tacit.certificates.optima import ClassOptimum, Optimum, optimum
 from tacit.certificates.proof_file import proof_of
 from tacit.certificates.proved_end import ProvedEnd, proved_end
@@ -17,4 +18,4 @@ from tacit.numerics.convex_program import OptimumStatus
 
 __all__ = ["KKT", "Certificate", "ClassOptimum", "Optimality", "Optimum", "OptimumStatus"]
 __all__ += ["certificates_to_dict", "certify", "homogeneous_kkt", "optimum", "proof_of"]
-__all__ += ["ProvedEnd", "proved_end", "two_layer_kkt", "worst_of"]
+__all__ += ["ProvedEnd", "limit_proof_of", "proved_end", "two_layer_kkt", "worst_of"]

@@ -77,7 +77,7 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
     refused: BadInput | None = None
     problems: list[dict[str, Any] | None] = [None for _ in optimum.per_class]
     for method, slack in ATTEMPTS:
-        new = [_problem(optimum, part, method, slack) for part in optimum.per_class]
+        new = [problem_of(optimum, part, method, slack) for part in optimum.per_class]
         problems = [one or old for one, old in zip(new, problems, strict=True)]
         ready = [problem for problem in problems if problem is not None]
         if len(ready) < len(problems) or not any(new):
@@ -122,7 +122,7 @@ def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, 
     return raw, verification
 
 
-def _problem(
+def problem_of(
     optimum: Optimum, part: ClassOptimum, method: str, slack: float
 ) -> dict[str, Any] | None:
     """One problem by this method; None where it is not for this one."""

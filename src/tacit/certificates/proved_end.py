@@ -59,8 +59,9 @@ class ProvedEnd:
     """Signs of output weights, and unit vectors in which λ's function is at its peak."""
     angle: float | None = None
     """δ: radians around these directions; None where nothing is proved of directions."""
-    clearance: float | None = None
-    """c(δ): further away than δ, λ's function is this share below its peak."""
+    levels: tuple[float, float] | None = None
+    """Further away than δ, λ's function is at most this, for positive and negative outputs; the
+    share of its peak that it lacks there is c(δ)."""
     share: float | None = None
     """At least this share of Σ|a_k|‖w_k‖ ends within δ of one of the directions."""
 
@@ -227,12 +228,16 @@ def _with_share(
             far = gap / clearance * (1 + 16 * EPS)
             if far >= 1:
                 break
-            trees = (
-                far_tree(end, data, s, peaks[s], directions, angle, clearance) for s in (1, -1)
+            below = (1 - clearance) * (1 - 4 * EPS)
+            known = replace(
+                end,
+                directions=directions,
+                angle=angle,
+                levels=(peaks[1] * below, peaks[-1] * below),
+                share=1 - far,
             )
-            if all(tree is not None for tree in trees):
-                end = replace(end, directions=directions, angle=angle, clearance=clearance)
-                return replace(end, share=1 - far)
+            if all(far_tree(known, data, s) is not None for s in (1, -1)):
+                return known
     return end
 
 
@@ -252,23 +257,20 @@ def optimal_directions(
     return tuple(directions)
 
 
-def far_tree(
-    end: ProvedEnd,
-    data: Dataset,
-    sign: int,
-    peak: float,
-    directions: Sequence[tuple[int, np.ndarray]],
-    angle: float,
-    clearance: float,
-) -> list[Node] | None:
-    """The tree that shows how far λ's function stays below its peak, away from the directions."""
+def far_tree(end: ProvedEnd, data: Dataset, sign: int) -> list[Node] | None:
+    """The tree that shows how low λ's function stays away from the directions of this sign."""
+    assert end.angle is not None and end.levels is not None
     rows, X, weights = _support(data, end.dual)
-    names = np.array([j for j, (s, _) in enumerate(directions) if s == sign], dtype=int)
-    middle = np.array([directions[j][1] for j in names]).reshape(len(names), data.d)
-    caps = Caps(middle, math.cos(angle) * (1 + 4 * EPS), data.n + names)
-    c = sign * weights * data.y[rows]
-    level = peak * (1 - clearance) * (1 - 4 * EPS)
+    names = np.array([j for j, (s, _) in enumerate(end.directions) if s == sign], dtype=int)
+    middle = np.array([end.directions[j][1] for j in names]).reshape(len(names), data.d)
+    caps = Caps(middle, cap_cosine(end.angle), data.n + names)
+    c, level = sign * weights * data.y[rows], end.levels[0 if sign > 0 else 1]
     return tree_proof(X, c, end.network.alpha, level, rows, caps, MOST_NUMBERS)
+
+
+def cap_cosine(angle: float) -> float:
+    """A float that is surely not below cos δ."""
+    return math.cos(angle) * (1 + 4 * EPS)
 
 
 def _support(data: Dataset, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -47,6 +47,7 @@ def limit(
     seed: int = 0,
     out: Path | None = None,
     picture: Path | None = None,
+    proof: Path | None = None,
     force: bool = False,
     json: bool = False,
 ) -> int:
@@ -70,12 +71,14 @@ def limit(
         Write limit and path into this folder; `tacit certify` takes it.
     picture
         Draw the limit and the way there (.png, .svg or .pdf).
+    proof
+        Write what proves it to this file; `tacit verify` checks that in exact arithmetic.
     force
-        Replace OUT and PICTURE if they exist.
+        Replace OUT, PICTURE and PROOF if they exist.
     json
         One JSON object on standard output.
     """
-    _check_targets(data, out, picture, force)
+    _check_targets(data, out, picture, proof, force)
     time_left(seconds)
     setting = network.setting()
 
@@ -95,28 +98,49 @@ def limit(
         from tacit.plot import draw_limit
 
         draw_limit(result, picture, force)
+    verification, failure = None, None
+    if proof is not None and not result.interrupted:
+        from tacit.files import write_file
+
+        try:
+            raw, verification = result.proof()
+            write_file(proof, raw, force)
+        except Exception as error:  # the limit is shown all the same
+            failure = error
     if json:
-        print_json(result.to_dict())
+        asked = {} if proof is None else {"proof": verification and verification.to_dict()}
+        print_json(result.to_dict() | asked)
     else:
-        _print_limit(result, out, picture)
+        checked = proof if verification is not None else None
+        _print_limit(result, {"run": out, "picture": picture, "proof": checked})
+    if failure is not None:
+        raise failure
     if result.interrupted:
         saved = f"; saved in {out}" if out else "; nothing was saved"
         warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
     return 130 if result.interrupted else 0
 
 
-def _check_targets(data: str, out: Path | None, picture: Path | None, force: bool) -> None:
+def _check_targets(
+    data: str, out: Path | None, picture: Path | None, proof: Path | None, force: bool
+) -> None:
     """What is to be written can be, and is not what is read."""
     from tacit.files import check_writable
 
     given = [Path(part).resolve() for part in data.split(",")]
-    for option, path in (("--out", out), ("--picture", picture)):
-        if path is not None and path.resolve() in given:
+    named: dict[Path, str] = {}
+    for option, path in (("--out", out), ("--picture", picture), ("--proof", proof)):
+        if path is None:
+            continue
+        if path.resolve() in given:
             raise BadInput(f"{option} {path} is the data itself; choose another name")
+        if other := named.get(path.resolve()):
+            raise BadInput(f"{other} and {option} are both {path}; give them different names")
+        named[path.resolve()] = option
     if out is not None:
         check_writable(out, force)
-        if picture is not None and out.resolve() == picture.resolve():
-            raise BadInput(f"--out and --picture are both {out}; give them different names")
+    if proof is not None:
+        check_writable(proof, force, folder=False)
     if picture is not None:
         from tacit.plot import check_ending
 
@@ -157,7 +181,7 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         yield update
 
 
-def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None) -> None:
+def _print_limit(result: Limit | Limits, written: dict[str, Path | None]) -> None:
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
@@ -179,7 +203,7 @@ def _print_limit(result: Limit | Limits, out: Path | None, picture: Path | None)
         _print_path(screen, one)
         _print_end(screen, one)
     screen.print(f"{sum(one.seconds for one in result.each):.2f} s")
-    for what, where in (("run", out), ("picture", picture)):
+    for what, where in written.items():
         if where is not None:
             screen.print(f"{what}: {escape(str(where))}")
 

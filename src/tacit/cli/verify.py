@@ -22,7 +22,7 @@ def verify(
     seed: Unused = 0,
     json: bool = False,
 ) -> int:
-    """Check a proof written by `tacit optimum --proof`, in exact arithmetic.
+    """Check a proof written by `tacit optimum` or `tacit limit` with --proof, in exact arithmetic.
 
     The checker shares no code with the solvers. Exit code 1 when the proof is rejected.
 

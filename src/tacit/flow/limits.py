@@ -22,6 +22,7 @@ from tacit.flow.path import Path, PathEnd
 from tacit.flow.path_measures import Measures, along
 from tacit.messages import count, printable
 from tacit.numerics.float64 import LN10
+from tacit.proofs import Verification
 from tacit.values import BadInput, Dataset, Group, Network, Outcome, Result, Setting
 from tacit.values.jsonable import plain
 
@@ -194,6 +195,12 @@ class Limit(Result):
             raise BadInput("to_frame needs pandas; install it, or use to_dict()") from None
         return pandas.DataFrame(self.approach, columns=["log10_loss", "angle"])
 
+    def proof(self) -> tuple[bytes, Verification]:
+        """The bytes of a file that proves `proved`, for `tacit verify`, and what they prove."""
+        from tacit.certificates import limit_proof_of
+
+        return limit_proof_of(self.data, self.setting, tail_of(self.setting.loss), [self.proved])
+
     def save(self, path: str | FilePath, force: bool = False) -> None:
         """Write a folder with the limit and the path, which `load` and `tacit certify` take.
 
@@ -291,6 +298,14 @@ class Limits(Result):
         from tacit.flow.limit_folder import save
 
         save(self, path, force)
+
+    def proof(self) -> tuple[bytes, Verification]:
+        """The bytes of a file that proves what is proved of each network; see `Limit.proof`."""
+        from tacit.certificates import limit_proof_of
+
+        setting = self.each[0].setting
+        ends = [one.proved for one in self.each]
+        return limit_proof_of(self.data, setting, tail_of(setting.loss), ends)
 
     load = Limit.load
 

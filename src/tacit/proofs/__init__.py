@@ -1,13 +1,16 @@
-"""An independent checker of proofs about the best of all two-layer networks.
+"""An independent checker of proofs about the best of all two-layer networks, and about limits.
 
 A proof file holds the data, a network (a bound from above), multipliers (a bound from below) and
-the claims. Everything is recomputed in exact arithmetic, and nothing of the solvers that made the
-file is used here.
+the claims; in that of a limit the network is the one from which gradient flow goes on. Everything
+is recomputed in exact arithmetic, and nothing of the solvers that made the file is used here.
 """
 
 from tacit.proofs.exact import float_above, float_below
+from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
+from tacit.proofs.limit_reading import KEYS as LIMIT_KEYS
+from tacit.proofs.limits import ProvedMargin
 from tacit.proofs.reading import FORMAT, MOST_BYTES, write_proof
 from tacit.proofs.verification import Verification, verify
 
-__all__ = ["FORMAT", "MOST_BYTES", "Verification", "float_above", "float_below"]
-__all__ += ["verify", "write_proof"]
+__all__ = ["FORMAT", "LIMIT_FORMAT", "LIMIT_KEYS", "MOST_BYTES", "ProvedMargin", "Verification"]
+__all__ += ["float_above", "float_below", "verify", "write_proof"]

@@ -45,9 +45,14 @@ def prove(proof: Proof, problem: Problem, budget: Budget) -> Bracket:
         check_infeasible(proof, problem, budget)
         return Bracket(None, None)
     upper = upper_bound(proof, problem, budget)
-    find = {"subsets": subset_peaks, "cells": cell_peaks, "trees": tree_peaks}[problem.method]
-    peaks = find(proof.X, proof.alpha, problem, budget)
+    peaks = peaks_of(proof.X, proof.alpha, problem, budget)
     return Bracket(lower_bound(proof, problem, peaks), upper, peaks.cells)
+
+
+def peaks_of(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) -> Peaks:
+    """The peaks of λ by the method that the problem names."""
+    find = {"subsets": subset_peaks, "cells": cell_peaks, "trees": tree_peaks}[problem.method]
+    return find(X, alpha, problem, budget)
 
 
 def combined(brackets: list[Bracket], train: str) -> tuple[Fraction, Fraction] | None:
@@ -95,27 +100,35 @@ def _check_output_weights(proof: Proof, problem: Problem) -> None:
 
 def smallest_margin(proof: Proof, problem: Problem, budget: Budget) -> Fraction:
     """min_i y_i f(x_i), which must be positive."""
-    (n, d), m = proof.X.shape, len(problem.a)
+    numbers, e = margins(proof.X, proof.alpha, problem, budget)
+    least = min(numbers)
+    if least <= 0:
+        raise Rejected(
+            f"{problem.where}: the margin of row {numbers.index(least)} of X is not positive"
+        )
+    return Fraction(least, 1 << e)
+
+
+def margins(
+    points: np.ndarray, alpha: float, problem: Problem, budget: Budget
+) -> tuple[list[int], int]:
+    """Whole numbers N_i and e with y_i f(x_i) = N_i / 2^e."""
+    (n, d), m = points.shape, len(problem.a)
     if m == 0:
         raise Rejected(f"{problem.where}.neurons is empty; the network is 0 everywhere")
-    X, e_x = whole(proof.X)
+    X, e_x = whole(points)
     W, e_w = whole(problem.W)
     a, e_a = whole(problem.a)
-    (slope,), e_s = whole([proof.alpha])
+    (slope,), e_s = whole([alpha])
     bits = 1 + (longest(X) + longest(W)) // 512
     budget.take(n * m * (d + 3) * bits, f"{problem.where}: the margins")
-    margins: list[int] = []
+    numbers: list[int] = []
     step = max(1, _BLOCK // m)
     for start in range(0, n, step):
         T = X[start : start + step] @ W.T
         f = np.where(T > 0, T << e_s, T * slope) @ a
-        margins += (f * problem.y[start : start + step]).tolist()
-    least = min(margins)
-    if least <= 0:
-        raise Rejected(
-            f"{problem.where}: the margin of row {margins.index(least)} of X is not positive"
-        )
-    return Fraction(least, 1 << (e_x + e_w + e_a + e_s))
+        numbers += (f * problem.y[start : start + step]).tolist()
+    return numbers, e_x + e_w + e_a + e_s
 
 
 def lower_bound(proof: Proof, problem: Problem, peaks: Peaks) -> Fraction:

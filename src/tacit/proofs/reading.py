@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,12 +105,12 @@ class Proof:
     upper: float | None
 
 
-def write_proof(content: dict[str, Any]) -> bytes:
+def write_proof(content: dict[str, Any], kind: str = FORMAT, keys: tuple[str, ...] = KEYS) -> bytes:
     """The bytes of a proof file; `content` holds all keys but the digest (and the format)."""
-    entries = {"format": FORMAT, **content}
-    if wrong := sorted(set(KEYS) ^ set(entries)):
-        raise KeyError(f"a proof has the keys {', '.join(KEYS)}; not so here: {', '.join(wrong)}")
-    lines = [f'"{key}": {json.dumps(entries[key], allow_nan=False)}' for key in KEYS]
+    entries = {"format": kind, **content}
+    if wrong := sorted(set(keys) ^ set(entries)):
+        raise KeyError(f"a proof has the keys {', '.join(keys)}; not so here: {', '.join(wrong)}")
+    lines = [f'"{key}": {json.dumps(entries[key], allow_nan=False)}' for key in keys]
     body = (",\n".join(lines) + "}\n").encode()
     return b'{"sha256": "%s",\n' % hashlib.sha256(body).hexdigest().encode() + body
 
@@ -120,30 +121,51 @@ def check_first_line(raw: bytes, name: str) -> None:
         raise BadInput(f'{name} is not a tacit proof: its first line is not {{"sha256": "…",')
 
 
-def parse(raw: bytes) -> Proof:
-    """The proof in the bytes, with every size and every number checked."""
+def read_entries(raw: bytes) -> Any:
+    """What the bytes hold, which are those that the first line has the digest of."""
     first, _, body = raw.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != first[12:76]:
         raise Rejected("the digest in the first line is not that of the rest; the file was altered")
-    entries = object_of(_json(raw), ("sha256", *KEYS), "the file")
+    return _json(raw)
+
+
+def parse(raw: bytes) -> Proof:
+    """The proof in the bytes."""
+    return parse_optimum(read_entries(raw))
+
+
+def parse_optimum(content: Any) -> Proof:
+    """The proof in these entries, with every size and every number checked."""
+    entries = object_of(content, ("sha256", *KEYS), "the file")
     if entries["format"] != FORMAT:
         raise Rejected(f"format is {short(entries['format'])}; it must be {short(FORMAT)}")
-    alpha = number(entries["alpha"], "alpha")
-    if not 0 <= alpha < 1:
-        raise Rejected(f"alpha is {alpha}; it must be at least 0 and less than 1")
+    alpha = read_alpha(entries["alpha"])
     v, units = _fixed_output(entries)
     X = matrix(entries["X"], "X")
-    classes = _classes(entries["classes"])
+    classes = read_classes(entries["classes"])
     problems = list_of(entries["problems"], "problems", max(1, len(classes)))
-    read = tuple(_problem(p, X, f"problems[{k}]") for k, p in enumerate(problems))
+    read = tuple(read_problem(p, X, f"problems[{k}]") for k, p in enumerate(problems))
     if classes:
-        ones = np.sum([problem.y > 0 for problem in read], axis=0)
-        if (ones != 1).any():
-            i = int(np.argmax(ones != 1))
-            raise Rejected(f"row {i} of X is +1 in {ones[i]} problems; it must be in one class")
+        check_classes(read)
     infeasible = any(problem.infeasible for problem in read)
     lower, upper = (_claim(entries[key], infeasible, key) for key in ("lower", "upper"))
     return Proof(alpha, entries["train"], v, units, X, classes, read, lower, upper)
+
+
+def read_alpha(value: Any) -> float:
+    """The slope of the activation."""
+    alpha = number(value, "alpha")
+    if not 0 <= alpha < 1:
+        raise Rejected(f"alpha is {alpha}; it must be at least 0 and less than 1")
+    return alpha
+
+
+def check_classes(problems: Sequence[Problem]) -> None:
+    """Every point is in one class."""
+    ones = np.sum([problem.y > 0 for problem in problems], axis=0)
+    if (ones != 1).any():
+        i = int(np.argmax(ones != 1))
+        raise Rejected(f"row {i} of X is +1 in {ones[i]} problems; it must be in one class")
 
 
 def _json(raw: bytes) -> Any:
@@ -184,7 +206,8 @@ def _fixed_output(entries: dict[str, Any]) -> tuple[float | None, int | None]:
     return v, units
 
 
-def _classes(value: Any) -> tuple[str, ...]:
+def read_classes(value: Any) -> tuple[str, ...]:
+    """The names of the classes; none for two."""
     if value is None:
         return ()
     names = list_of(value, "classes")
@@ -195,7 +218,8 @@ def _classes(value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _problem(value: Any, X: np.ndarray, where: str) -> Problem:
+def read_problem(value: Any, X: np.ndarray, where: str) -> Problem:
+    """One binary problem."""
     n, d = X.shape
     status = value.get("status") if isinstance(value, dict) else None
     if status not in ("optimum", "infeasible"):
@@ -216,7 +240,9 @@ def _problem(value: Any, X: np.ndarray, where: str) -> Problem:
     multipliers = list_of(entries["multipliers"], f"{where}.multipliers")
     W, a = _neurons(entries["neurons"], d, f"{where}.neurons")
     if method == "trees":
-        trees = tuple(_tree(t, n, f"{where}.multipliers[{j}]") for j, t in enumerate(multipliers))
+        trees = tuple(
+            read_tree(t, n, f"{where}.multipliers[{j}]") for j, t in enumerate(multipliers)
+        )
         if sorted(tree.sign for tree in trees) != [-1, 1]:
             raise Rejected(f"{where}.multipliers must have one tree for each sign")
         return Problem(where, y, False, W, a, dual, method, (), trees)
@@ -252,7 +278,8 @@ def _multiplier(value: Any, n: int, where: str) -> Multiplier:
     return Multiplier(plus_or_minus_one(entries["sign"], f"{where}.sign"), cell, z)
 
 
-def _tree(value: Any, n: int, where: str) -> TreeProof:
+def read_tree(value: Any, n: int, where: str) -> TreeProof:
+    """A tree over n rows."""
     entries = object_of(value, ("sign", "peak", "nodes"), where)
     peak = not_negative(entries["peak"], f"{where}.peak")
     nodes = [

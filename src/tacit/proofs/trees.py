@@ -19,13 +19,15 @@ halves are checked, so that nothing is left out. All lengths and products follow
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, longest, whole
+from tacit.proofs.exact import Budget, longest, squared_norms, whole
 from tacit.proofs.peaks import Peaks
 from tacit.proofs.reading import Problem, TreeNode, TreeProof
 
@@ -34,27 +36,59 @@ _BITS = 60
 _ONE = 1 << _BITS
 
 
+class Cap(NamedTuple):
+    """All u with u·middle > cosine·‖middle‖, of which a tree says nothing."""
+
+    name: int
+    """The number by which the tree calls it, where rows of X have theirs."""
+    middle: np.ndarray
+    cosine: float
+
+
 def tree_peaks(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) -> Peaks:
     """Check the trees of both signs; the squares of what they claim."""
+    peaks = {}
+    for tree in problem.trees:
+        check_tree(X, alpha, problem, tree, budget)
+        peaks[tree.sign] = Fraction(tree.peak) ** 2
+    return Peaks(peaks[1], peaks[-1])
+
+
+def check_tree(
+    X: np.ndarray,
+    alpha: float,
+    problem: Problem,
+    tree: TreeProof,
+    budget: Budget,
+    caps: Sequence[Cap] = (),
+) -> None:
+    """Rejected unless the tree proves its claim for all u outside of the caps.
+
+    There µ(cosine·‖v‖ − v·u) ≥ 0 for the middle v of a cap, and every µ ≥ 0.
+    """
     support = np.flatnonzero(problem.dual)
     rows, e_x = whole(X[support])
     dual, e_d = whole(problem.dual[support])
     (slope,), e_s = whole([alpha])
-    weighted = rows * dual[:, None] << _BITS  # so that ends of ranges lose little by rounding
-    bits = 1 + longest(weighted) // 256
-    cost = (len(rows) + 1) ** 2 * rows.shape[1] * bits
-    budget.take(2 * cost, f"{problem.where}: the products of the support points")
-    unit = e_x + e_d + e_s + _BITS
+    middles, e_c = whole(np.array([cap.middle for cap in caps]).reshape(len(caps), X.shape[1]))
+    shift = max(_BITS, e_c - e_x - e_d - e_s)  # so that ends of ranges lose little by rounding
+    weighted = rows * dual[:, None] << shift
+    unit = e_x + e_d + e_s + shift
+    middles = middles << (unit - e_c)
+    bits = 1 + max(longest(weighted), longest(middles)) // 256
+    cost = (len(rows) + len(caps) + 1) ** 2 * rows.shape[1] * bits
+    budget.take(cost, f"{problem.where}: the products of the support points")
     y = problem.y[support]
-    peaks = {}
-    for tree in problem.trees:
-        linear = slope * ((tree.sign * y)[:, None] * weighted).sum(axis=0)
-        vectors = np.vstack([((1 << e_s) - slope) * weighted, linear])
-        threshold = math.floor(Fraction(tree.peak) * (1 << unit))
-        check = _Check(vectors @ vectors.T, (y == tree.sign).tolist(), threshold, budget)
-        check.walk(tree, {int(i): k for k, i in enumerate(support)}, problem.where)
-        peaks[tree.sign] = Fraction(tree.peak) ** 2
-    return Peaks(peaks[1], peaks[-1])
+    linear = slope * ((tree.sign * y)[:, None] * weighted).sum(axis=0)
+    vectors = np.vstack([((1 << e_s) - slope) * weighted, middles, linear])
+    offsets = [
+        math.ceil(Fraction(cap.cosine) * _root_above(square))
+        for cap, square in zip(caps, squared_norms(middles), strict=True)
+    ]
+    threshold = math.floor(Fraction(tree.peak) * (1 << unit))
+    check = _Check(vectors @ vectors.T, (y == tree.sign).tolist(), offsets, threshold, budget)
+    names = [*support.tolist(), *(cap.name for cap in caps)]
+    check.walk(tree, {i: k for k, i in enumerate(names)}, problem.where)
 
 
 @dataclass
@@ -81,10 +115,18 @@ class _Known:
 
 
 class _Check:
-    """One sign: products of the p_k, with b as the last row, and which rows count with +."""
+    """One sign: products of the p_k, then of caps, and b last, and which p_k count with +."""
 
-    def __init__(self, gram: np.ndarray, up: list[bool], threshold: int, budget: Budget) -> None:
+    def __init__(
+        self,
+        gram: np.ndarray,
+        up: list[bool],
+        offsets: list[int],
+        threshold: int,
+        budget: Budget,
+    ) -> None:
         self.gram, self.up, self.threshold, self.budget = gram, up, threshold, budget
+        self.offsets = offsets
         self.norms = [_root_above(gram[k, k]) for k in range(len(up))]
         self.bits = 1 + longest(gram) // 1024
 
@@ -134,7 +176,7 @@ class _Check:
 
     def _row(self, row: int, at: dict[int, int], place: str) -> int:
         k = at.get(row, -1)
-        if k < 0 or not self.up[k]:
+        if not 0 <= k < len(self.up) or not self.up[k]:
             raise Rejected(f"{place}: row {row} of X has no side, or is no support point")
         return k
 
@@ -174,6 +216,9 @@ class _Check:
                 width = known.high[k] - known.low[k]
                 weights[k] = -(-(known.high[k] << _BITS) // width)
                 constant -= weights[k] * known.low[k]
+        for k, offset in enumerate(self.offsets, start=len(self.up)):
+            weights[k] = -x.get(k, 0)
+            constant -= weights[k] * offset
         used = np.flatnonzero(weights)
         q = self.gram[:, used] @ weights[used]
         square = int(weights @ q)

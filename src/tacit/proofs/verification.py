@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from tacit.files import open_regular
-from tacit.messages import count, printable
+from tacit.messages import count, percent_below, printable
 from tacit.proofs.bracket import combined, prove
 from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, float_above, float_below
-from tacit.proofs.reading import MOST_BYTES, Proof, check_first_line, parse
+from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
+from tacit.proofs.limit_reading import LimitProof, parse_limit
+from tacit.proofs.limits import ProvedMargin, prove_limit
+from tacit.proofs.reading import MOST_BYTES, Proof, check_first_line, parse_optimum, read_entries
 from tacit.values import Dataset, Interval, Result
 from tacit.values.jsonable import plain
 
@@ -49,9 +52,14 @@ class Verification(Result):
     output_weight: float | None = None
     units: int | None = None
     X: np.ndarray | None = None
-    y: list[np.ndarray] | None = None
-    """The labels ±1 of each problem: one list, or for K classes each class against the rest."""
+    y: list[np.ndarray | None] | None = None
+    """The labels ±1 of each problem: one list, or for K classes each class against the rest; None
+    for a class of which nothing is claimed."""
     classes: tuple[str, ...] = ()
+    loss: str | None = None
+    """Of a proof about limits of gradient flow: the loss."""
+    ends: tuple[ProvedMargin | None, ...] = ()
+    """Of such a proof: what was proved of each network; None where nothing is claimed."""
 
     @property
     def n(self) -> int:
@@ -79,7 +87,10 @@ class Verification(Result):
             reason = "the proof is about other points than the data's"
             return replace(self, verified=False, reason=reason)
         labels = [data.one_vs_rest(k).y for k in range(len(data.classes))] or [data.y]
-        same = len(labels) == len(self.y) and all(map(np.array_equal, labels, self.y))
+        same = len(labels) == len(self.y) and all(
+            given is None or np.array_equal(ours, given)
+            for ours, given in zip(labels, self.y, strict=True)
+        )
         if not same or self.classes != data.classes:
             reason = "the proof is about other labels than the data's"
             return replace(self, verified=False, reason=reason)
@@ -91,10 +102,14 @@ class Verification(Result):
         points = f"{count(self.n, 'point')} in {count(self.d, 'dimension')}"
         kind = "ReLU" if self.alpha == 0 else f"Leaky ReLU, α = {self.alpha:g}"
         layers, formula = "both layers", "Σ|a|‖w‖"
-        if self.train == "first":
+        if self.train == "first" and self.ends:
+            layers = "first layer"
+        elif self.train == "first":
             units = count(self.units or 0, "unit")
             layers, formula = f"{units} of each output weight ±{self.output_weight:g}", "‖W‖"
         lines = [f"verified in exact arithmetic: {points}, {kind}, {layers}"]
+        if self.ends:
+            return [*lines, *self._ends_in_words()]
         if self.objective_bounds is None:
             return [*lines, "no network of this kind, however wide, fits these labels"]
         lower, upper = self.objective_bounds
@@ -102,9 +117,29 @@ class Verification(Result):
         cells = f"checked on all {count(self.cells, 'cell')}" if self.cells else "no cells needed"
         return [*lines, cells]
 
+    def _ends_in_words(self) -> list[str]:
+        """What is proved of each network, a line each."""
+        said = []
+        for name, end in zip(self.classes or ("",), self.ends, strict=True):
+            if end is None:
+                continue
+            whose = f"{printable(name)} against the rest: " if name else ""
+            lower, upper = end.margin_bounds
+            words = f"{whose}the margin of gradient flow's limit lies in [{lower!r}, {upper!r}]"
+            if end.share is not None:
+                share = percent_below(float_below(end.share))
+                words += f"; at least {share} of the weight within {end.angle:g} rad"
+            said.append(words)
+        return said
+
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tacit verify --json`; the bounds are rounded outwards."""
+        """The JSON of `tacit verify --json`; the bounds are rounded outwards.
+
+        Those of an optimum are of the objective, those of one limit are of the margin.
+        """
         lower, upper = self.objective_bounds or (None, None)
+        if len(self.ends) == 1 and self.ends[0] is not None:
+            lower, upper = self.ends[0].margin_bounds
         return plain(
             {
                 "verified": self.verified,
@@ -119,8 +154,20 @@ class Verification(Result):
                 "units": self.units,
                 "output_weight": self.output_weight,
                 "cells": self.cells,
+                "loss": self.loss,
+                "limits": [_end_to_dict(end) for end in self.ends] or None,
             }
         )
+
+
+def _end_to_dict(end: ProvedMargin | None) -> dict[str, Any] | None:
+    if end is None:
+        return None
+    return {
+        "proved_margin": list(end.margin_bounds),
+        "proved_angle": end.angle,
+        "proved_share": None if end.share is None else float_below(end.share),
+    }
 
 
 def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verification:
@@ -129,8 +176,8 @@ def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verifi
     Parameters
     ----------
     proof : str, Path or bytes
-        The path of a file that `tacit optimum --proof` wrote, or the proof itself: bytes, or a
-        text that begins with "{".
+        The path of a file that `tacit optimum` or `tacit limit` wrote with `--proof`, or the proof
+        itself: bytes, or a text that begins with "{".
     most_bytes : int
         Longer files are refused.
 
@@ -164,7 +211,10 @@ def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verifi
 def _verify_bytes(raw: bytes, name: str) -> Verification:
     check_first_line(raw, name)
     try:
-        proof = parse(raw)
+        entries = read_entries(raw)
+        if isinstance(entries, dict) and entries.get("format") == LIMIT_FORMAT:
+            return _verify_limit(parse_limit(entries))
+        proof = parse_optimum(entries)
     except Rejected as error:
         return Verification(False, str(error))
     subject = Verification(
@@ -181,6 +231,26 @@ def _verify_bytes(raw: bytes, name: str) -> Verification:
         return _verified(proof, subject)
     except Rejected as error:
         return replace(subject, reason=str(error))
+
+
+def _verify_limit(proof: LimitProof) -> Verification:
+    subject = Verification(
+        False,
+        alpha=proof.alpha,
+        train=proof.train,
+        X=proof.X,
+        y=[None if one is None else one.problem.y for one in proof.networks],
+        classes=proof.classes,
+        loss=proof.loss,
+    )
+    budget = Budget()
+    try:
+        ends = tuple(
+            None if one is None else prove_limit(proof, one, budget) for one in proof.networks
+        )
+    except Rejected as error:
+        return replace(subject, reason=str(error))
+    return replace(subject, verified=True, ends=ends)
 
 
 def _verified(proof: Proof, subject: Verification) -> Verification:

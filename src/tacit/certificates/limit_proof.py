@@ -1,0 +1,159 @@
+"""The proof of a limit as data, for `tacit verify` to check in exact arithmetic.
+
+Nothing is taken over but the stored weights, λ and the directions; what λ proves is shown as in the
+proof of an optimum, and that it is lower far from the directions by two more trees. The file is
+checked before it is handed out, and claims just what the check has proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.certificates.optima import ClassOptimum, Optimum
+from tacit.certificates.proof_file import ATTEMPTS, ENOUGH, FEW_CELLS, problem_of
+from tacit.certificates.proved_end import ProvedEnd, Tail, cap_cosine, far_tree, out_of_play
+from tacit.numerics.arrangements import cover
+from tacit.numerics.convex_program import OptimumStatus
+from tacit.numerics.float64 import LARGEST
+from tacit.proofs import (
+    LIMIT_FORMAT,
+    LIMIT_KEYS,
+    MOST_BYTES,
+    Verification,
+    float_below,
+    verify,
+    write_proof,
+)
+from tacit.values import BadInput, Dataset, Interval, Setting
+
+
+def limit_proof_of(
+    data: Dataset, setting: Setting, tail: Tail, ends: Sequence[ProvedEnd | None]
+) -> tuple[bytes, Verification]:
+    """The bytes of the proof file, and what they prove.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points that the networks were trained on.
+    setting : Setting
+        Its `train` counts.
+    tail : {"logistic", "exponential"}
+        The loss.
+    ends : sequence of ProvedEnd or None
+        What is to be proved: one for two classes, else one for each class against the rest.
+
+    Returns
+    -------
+    tuple of bytes and Verification
+    """
+    parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
+    ends = [*ends, *[None] * (len(parts) - len(ends))]
+    if not any(ends):
+        raise BadInput(
+            "no limit was reached of which anything is proved; there is nothing to write"
+        )
+    content: dict[str, Any] = {
+        "alpha": setting.alpha,
+        "train": setting.train,
+        "loss": tail,
+        "X": data.X.tolist(),
+        "classes": list(data.classes) or None,
+    }
+    networks: list[dict[str, Any] | None] = [None for _ in parts]
+    for k, (part, end) in enumerate(zip(parts, ends, strict=True)):
+        if end is not None:
+            alone: list[dict[str, Any] | None] = [None for _ in parts]
+            networks[k] = _best(content, alone, k, part, setting, end)
+    raw = _written(content, networks)
+    return raw, verify(raw)
+
+
+def _written(content: dict[str, Any], networks: Sequence[dict[str, Any] | None]) -> bytes:
+    raw = write_proof({**content, "networks": networks}, LIMIT_FORMAT, LIMIT_KEYS)
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"the proof has {len(raw):,} bytes; at most {MOST_BYTES:,} can be verified")
+    return raw
+
+
+def _best(
+    content: dict[str, Any],
+    alone: list[dict[str, Any] | None],
+    k: int,
+    data: Dataset,
+    setting: Setting,
+    end: ProvedEnd,
+) -> dict[str, Any]:
+    """One network with its claims, by the method that proves most."""
+    best: tuple[float, dict[str, Any]] | None = None
+    refused: BadInput | None = None
+    own = _without_peaks(data, setting, end)
+    pretended = _as_optimum(data, setting, end)
+    for method, slack in ATTEMPTS:
+        problem = problem_of(pretended, pretended.per_class[0], method, slack)
+        if problem is None:
+            continue
+        del problem["status"]
+        alone[k] = {**problem, **own}
+        try:
+            verification = verify(_written(content, alone))
+        except BadInput as error:  # too large to be verified
+            refused = error
+            continue
+        if not verification.verified:
+            raise BadInput(f"the proof does not hold: {verification.reason}")
+        proved = verification.ends[k]
+        assert proved is not None
+        lower, upper = proved.margin_bounds
+        claimed = {**problem, **own, "lower": lower, "upper": upper}
+        if proved.share is not None:
+            claimed["near"] = {**own["near"], "share": float_below(proved.share)}
+        if best is None or upper < best[0]:
+            best = upper, claimed
+        if upper <= (1 + ENOUGH) * end.margin_bounds.upper:
+            break
+    if best is None:
+        raise refused or BadInput("no proof was found that can be verified")
+    return best[1]
+
+
+def _without_peaks(data: Dataset, setting: Setting, end: ProvedEnd) -> dict[str, Any]:
+    """All entries beside those of an optimum's proof, with claims that are true in any case."""
+    idle = out_of_play(data, end.network) if setting.train == "first" else {}
+    near = None
+    if end.share is not None and end.angle is not None and end.levels is not None:
+        far = [
+            {"sign": s, "peak": level, "nodes": far_tree(end, data, s)}
+            for s, level in zip((1, -1), end.levels, strict=True)
+        ]
+        near = {
+            "directions": [{"sign": s, "u": u.tolist()} for s, u in end.directions],
+            "angle": end.angle,
+            "cosine": cap_cosine(end.angle),
+            "far": far,
+            "share": 0.0,
+        }
+    return {
+        "idle": [[k, v.tolist()] for k, v in idle.items()],
+        "lower": 0.0,
+        "upper": LARGEST,
+        "near": near,
+    }
+
+
+def _as_optimum(data: Dataset, setting: Setting, end: ProvedEnd) -> Optimum:
+    """The stored weights and λ where an optimum has its network and its λ."""
+    many = cover(int(np.count_nonzero(end.dual)), data.d)
+    part = ClassOptimum(
+        data.y,
+        OptimumStatus.BOUNDED,
+        Interval(0.0, LARGEST),
+        end.network,
+        end.dual,
+        many if many <= FEW_CELLS else None,
+        None,
+    )
+    return Optimum(data, setting, (1, -1), (part,), 0.0)

@@ -1,0 +1,151 @@
+"""The file of a proof about a limit: every entry held against the format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.proofs.entries import (
+    Rejected,
+    list_of,
+    matrix,
+    not_negative,
+    number,
+    numbers,
+    object_of,
+    plus_or_minus_one,
+    short,
+)
+from tacit.proofs.reading import (
+    OPTIMUM_KEYS,
+    Problem,
+    TreeProof,
+    check_classes,
+    read_alpha,
+    read_classes,
+    read_problem,
+    read_tree,
+)
+from tacit.proofs.trees import Cap
+
+FORMAT = "tacit limit proof 1"
+KEYS: tuple[str, ...] = ("format", "alpha", "train", "loss", "X", "classes", "networks")
+NETWORK_KEYS = (*(key for key in OPTIMUM_KEYS if key != "status"), "idle", "lower", "upper", "near")
+NEAR_KEYS = ("directions", "angle", "cosine", "far", "share")
+
+
+@dataclass(frozen=True)
+class Near:
+    """The claim that most weight ends within an angle of some directions."""
+
+    signs: tuple[int, ...]
+    directions: np.ndarray
+    angle: float
+    cosine: float
+    trees: tuple[TreeProof, ...]
+    """One for each sign: at most `peak` is reached outside of the caps of that sign."""
+    share: float
+    first: int
+    """The number by which trees name the first direction; rows of X have the smaller ones."""
+
+    def caps(self, sign: int) -> list[Cap]:
+        """The caps of this sign, with their numbers."""
+        return [
+            Cap(self.first + j, self.directions[j], self.cosine)
+            for j, s in enumerate(self.signs)
+            if s == sign
+        ]
+
+
+@dataclass(frozen=True)
+class StoredNetwork:
+    """The weights from which the flow goes on, λ with what proves its peaks, and the claims."""
+
+    problem: Problem
+    """Its neurons are the stored weights."""
+    idle: dict[int, np.ndarray]
+    """Neurons that never add to a margin, with v for each."""
+    lower: float
+    upper: float
+    near: Near | None
+
+
+@dataclass(frozen=True)
+class LimitProof:
+    alpha: float
+    train: str
+    loss: str
+    X: np.ndarray
+    classes: tuple[str, ...]
+    networks: tuple[StoredNetwork | None, ...]
+    """One for two classes, else one for each class; None where nothing is claimed."""
+
+
+def parse_limit(entries: dict[str, Any]) -> LimitProof:
+    """The proof in these entries, with every size and every number checked."""
+    object_of(entries, ("sha256", *KEYS), "the file")
+    alpha = read_alpha(entries["alpha"])
+    for key, words in (("train", ("both", "first")), ("loss", ("logistic", "exponential"))):
+        if entries[key] not in words:
+            raise Rejected(
+                f"{key} is {short(entries[key])}; it must be '{words[0]}' or '{words[1]}'"
+            )
+    X = matrix(entries["X"], "X")
+    classes = read_classes(entries["classes"])
+    given = list_of(entries["networks"], "networks", max(1, len(classes)))
+    networks = tuple(
+        None if one is None else _network(one, X, entries["train"], f"networks[{k}]")
+        for k, one in enumerate(given)
+    )
+    claimed = [one for one in networks if one is not None]
+    if not claimed:
+        raise Rejected("networks holds nothing that is claimed")
+    if classes and len(claimed) == len(networks):
+        check_classes([one.problem for one in claimed])
+    return LimitProof(alpha, entries["train"], entries["loss"], X, classes, networks)
+
+
+def _network(value: Any, X: np.ndarray, train: str, where: str) -> StoredNetwork:
+    entries = object_of(value, NETWORK_KEYS, where)
+    own = {key: entries[key] for key in OPTIMUM_KEYS if key != "status"}
+    problem = read_problem({**own, "status": "optimum"}, X, where)
+    n, d = X.shape
+    idle: dict[int, np.ndarray] = {}
+    for j, pair in enumerate(list_of(entries["idle"], f"{where}.idle")):
+        k, v = list_of(pair, f"{where}.idle[{j}]", 2)
+        if type(k) is not int or not 0 <= k < len(problem.a) or k in idle or train == "both":
+            raise Rejected(f"{where}.idle[{j}]: {short(k)} is no neuron that can be idle")
+        idle[k] = np.array(numbers(v, f"{where}.idle[{j}][1]", d))
+    lower = not_negative(entries["lower"], f"{where}.lower")
+    upper = not_negative(entries["upper"], f"{where}.upper")
+    near = None if entries["near"] is None else _near(entries["near"], n, d, f"{where}.near")
+    return StoredNetwork(problem, idle, lower, upper, near)
+
+
+def _near(value: Any, n: int, d: int, where: str) -> Near:
+    entries = object_of(value, NEAR_KEYS, where)
+    directions = [
+        object_of(one, ("sign", "u"), f"{where}.directions[{j}]")
+        for j, one in enumerate(list_of(entries["directions"], f"{where}.directions"))
+    ]
+    U = [numbers(one["u"], f"{where}.directions[{j}].u", d) for j, one in enumerate(directions)]
+    angle, cosine = (number(entries[key], f"{where}.{key}") for key in ("angle", "cosine"))
+    if not 0 < angle <= 1 or not 0 < cosine <= 1:
+        raise Rejected(f"{where}: angle and cosine must be above 0 and at most 1")
+    trees = tuple(
+        read_tree(tree, n + len(U), f"{where}.far[{j}]")
+        for j, tree in enumerate(list_of(entries["far"], f"{where}.far"))
+    )
+    if sorted(tree.sign for tree in trees) != [-1, 1]:
+        raise Rejected(f"{where}.far must have one tree for each sign")
+    return Near(
+        tuple(plus_or_minus_one(one["sign"], f"{where}.directions") for one in directions),
+        np.array(U, dtype=np.float64).reshape(len(U), d),
+        angle,
+        cosine,
+        trees,
+        not_negative(entries["share"], f"{where}.share"),
+        n,
+    )

@@ -1,0 +1,242 @@
+"""Proofs of limits: what they hold, and that whatever is changed is rejected or still true."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import rest_long
+from tacit import Dataset, Setting, limit, optimum, verify
+from tacit.cli import main
+from tacit.proofs import LIMIT_FORMAT, LIMIT_KEYS, Verification, write_proof
+from tacit.values import BadInput
+
+CASES = {
+    "xor": ("xor", {}),
+    "leaky": ("gaussians:n=8,d=2", {"activation": "leaky:0.3", "loss": "exponential"}),
+    "first layer": ("orthogonal:n=8,d=2", {"train": "first", "width": 20}),
+    "not global": ("linear:n=12,d=2,seed=3", {}),
+    "trees": ("gaussians:n=30,d=6,margin=0.2", {}),
+}
+
+
+def written(call: str, kind: dict[str, Any]) -> dict[str, Any]:
+    end = limit(call, Setting(**{"width": 12, **kind}))
+    raw, verification = end.proof()
+    assert verification.verified, verification.reason
+    entries = json.loads(raw)
+    return {key: entries[key] for key in LIMIT_KEYS if key != "format"}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def content(request) -> dict[str, Any]:
+    return written(*CASES[request.param])
+
+
+def judge(content: dict[str, Any]) -> Verification:
+    return verify(write_proof(content, LIMIT_FORMAT, LIMIT_KEYS))
+
+
+def test_it_proves_what_it_claims_and_no_more(content) -> None:
+    (network,) = content["networks"]
+    verification = judge(content)
+    (end,) = verification.ends
+    assert verification.verified and list(end.margin_bounds) == [network["lower"], network["upper"]]
+    for key, factor in (("lower", 1 + 1e-12), ("upper", 1 - 1e-12)):
+        beyond = copy.deepcopy(content)
+        beyond["networks"][0][key] *= factor
+        assert f"{key} is claimed" in judge(beyond).reason
+    if network["near"] is not None:
+        beyond = copy.deepcopy(content)
+        beyond["networks"][0]["near"]["share"] += 1e-9
+        assert "share is claimed" in judge(beyond).reason
+
+
+# --- forgery: in the plane everything can be recomputed by brute force ----------------------------
+
+
+def leaves(value: Any, path: tuple = ()) -> Iterator[tuple]:
+    """The paths of all numbers, words and lists."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from leaves(one, (*path, key))
+    elif isinstance(value, list):
+        yield path
+        for k, one in enumerate(value):
+            yield from leaves(one, (*path, k))
+    else:
+        yield path
+
+
+def forged(content: dict[str, Any], path: tuple, rng: np.random.Generator) -> dict[str, Any]:
+    """The same with another value there."""
+    content = copy.deepcopy(content)
+    place: Any = content
+    for key in path[:-1]:
+        place = place[key]
+    old = place[path[-1]]
+    if isinstance(old, list):
+        k = int(rng.integers(len(old))) if old else 0
+        new = [old[:k] + old[k + 1 :], [*old, *old[k : k + 1]], [], old[::-1]]
+    elif isinstance(old, str):
+        new = ["logistic", "exponential", "both", "first", "subsets", "cells", "trees", old + "+"]
+    elif old is None:
+        new = [1, 0.5, {}, []]
+    else:
+        new = [old * (1 + 1e-9), old * (1 - 1e-3), 1.5 * old, -old, 0, old + 1, 2 * old, None]
+    place[path[-1]] = new[int(rng.integers(len(new)))]
+    return content
+
+
+def smoothed_margin(content: dict[str, Any], network: dict[str, Any]) -> float:
+    """γ̃ by its definition, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        alpha, total, square = Decimal(content["alpha"]), Decimal(0), Decimal(0)
+        margins = []
+        for x, label in zip(content["X"], network["y"], strict=True):
+            f = Decimal(0)
+            for one in network["neurons"]:
+                t = sum(
+                    (Decimal(p) * Decimal(q) for p, q in zip(one["w"], x, strict=True)), alpha * 0
+                )
+                f += Decimal(one["a"]) * max(t, alpha * t)
+            margins.append(int(label) * f)
+        for one in network["neurons"]:
+            square += sum((Decimal(p) ** 2 for p in one["w"]), Decimal(0))
+            if content["train"] == "both":
+                square += Decimal(one["a"]) ** 2
+        least = min(margins)
+        total = sum(((least - q).exp() for q in margins), Decimal(0))
+        inverse = least - total.ln()
+        if content["loss"] == "logistic" and least < 50:
+            total = sum(((1 + (-q).exp()).ln() for q in margins), Decimal(0))
+            inverse = -(total.exp() - 1).ln()
+        return float(inverse / (square if content["train"] == "both" else square.sqrt()))
+
+
+def is_true(content: dict[str, Any], verification: Verification) -> bool:
+    """Whether what was verified is true of the file's own data, by other means."""
+    (network,), (end,) = content["networks"], verification.ends
+    lower, upper = end.margin_bounds
+    X, y = np.array(content["X"], float), np.array(network["y"], float)
+    alpha, both = content["alpha"], content["train"] == "both"
+    if lower > smoothed_margin(content, network) * (1 + 1e-12):
+        return False
+    activation = f"leaky:{alpha}" if alpha else "relu"
+    if both:
+        best = optimum(Dataset(X, y.astype(int)), Setting(activation=activation)).margin_bounds
+        if upper < best.lower * (1 - 1e-9):
+            return False
+    if end.share is None:
+        return True
+    turns = np.linspace(0, 2 * np.pi, 200_001)
+    U = np.column_stack([np.cos(turns), np.sin(turns)])
+    t = np.maximum(U @ X.T, alpha * (U @ X.T))
+    dual = np.array(network["dual"], float)
+    tops, clear = {}, {}
+    for s in (1, -1):
+        F = s * (t @ (dual * y))
+        near = np.zeros(len(U), dtype=bool)
+        for one in network["near"]["directions"]:
+            if one["sign"] == s and any(one["u"]):
+                u = np.array(one["u"], float) / np.linalg.norm(one["u"])
+                near |= U @ u > np.cos(end.angle)
+        tops[s], clear[s] = F.max(), F[~near].max()
+    total, weight = dual.sum(), max(tops.values())
+    if both:
+        far = (weight - 2 * lower * total) / (weight - max(clear.values()))
+        return float(end.share) <= 1 - far + 1e-6
+    least = min(tops[s] - clear[s] for s in (1, -1))
+    idle = {k for k, _ in network["idle"]}
+    a = [(one["a"], k) for k, one in enumerate(network["neurons"]) if k not in idle]
+    height = np.sqrt(sum((v * tops[1 if v > 0 else -1]) ** 2 for v, _ in a))
+    if upper < height / total * (1 - 1e-6):
+        return False
+    return float(end.share) <= 1 - (height / lower - total) * weight / (least * total) + 1e-6
+
+
+@pytest.mark.parametrize("kind", ["xor", "leaky", "first layer", "not global"])
+def test_forged_proofs_are_rejected_or_still_true(kind: str, rng: np.random.Generator) -> None:
+    content = written(*CASES[kind])
+    paths = list(leaves(content))
+    rejected = accepted = 0
+    for k in rng.permutation(len(paths))[:120]:
+        try:
+            fake = forged(content, paths[k], rng)
+            verification = judge(fake)
+        except BadInput:
+            rejected += 1
+            continue
+        if not verification.verified:
+            rejected += 1
+            continue
+        accepted += 1
+        assert is_true(fake, verification), paths[k]
+    assert rejected > 60
+
+
+def test_one_changed_digit_is_seen(rng: np.random.Generator) -> None:
+    raw = limit("xor", Setting(width=12)).proof()[0]
+    digits = [i for i, byte in enumerate(raw) if chr(byte).isdigit()]
+    for place in rng.choice(digits, 50):
+        digit = (raw[place] - 48 + int(rng.integers(1, 10))) % 10 + 48
+        verification = verify(raw[:place] + bytes([digit]) + raw[place + 1 :])
+        assert not verification.verified and "digest" in verification.reason
+
+
+def test_an_idle_neuron_must_be_idle() -> None:
+    """With one neuron less in play the bound from above would be too small."""
+    content = written("orthogonal:n=40,d=4", {"train": "first", "width": 50})
+    (network,) = content["networks"]
+    ((k, v),) = network["idle"]
+    for other in range(len(network["neurons"])):
+        if other != k:
+            network["idle"] = [[other, network["neurons"][other]["w"]]]
+            assert "may come to add" in judge(content).reason
+    network["idle"] = [[k, [-3 * x for x in v]]]
+    assert "may come to add" in judge(content).reason
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", rest_long(["binary", "classes"], ["binary"]))
+def test_the_commands_write_and_check_it(kind: str, tmp_path, capsys) -> None:
+    data = "gaussians:n=12,d=2" if kind == "binary" else "orthogonal_classes:n=9,d=3"
+    file = str(tmp_path / "limit.proof")
+    words = ["limit", data, "--width", "10", "--proof", file]
+    assert main([*words, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["proof"]["verified"]
+    if kind == "binary":
+        assert result["outcome"] == "proved"
+        (own,) = result["proof"]["limits"]
+        assert own["proved_margin"] == pytest.approx(result["proved_margin"], rel=1e-9)
+        assert own["proved_share"] == pytest.approx(result["proved_share"], abs=1e-6)
+        assert result["proof"]["lower"] == own["proved_margin"][0]
+    else:
+        proved = [one["proved_margin"] is not None for one in result["networks"]]
+        assert proved == [one is not None for one in result["proof"]["limits"]]
+        assert 1 < sum(proved) < len(proved) == 3  # one class is partial
+    assert main(["verify", file, "--data", data]) == 0
+    assert "the margin of gradient flow's limit lies in" in capsys.readouterr().out
+    assert main(["verify", file, "--data", "xor"]) == 1
+    assert "other points" in capsys.readouterr().out
+    assert main(words) == 2 and "exists" in capsys.readouterr().err
+    assert main([*words, "--force"]) == 0 and "proof:" in capsys.readouterr().out
+
+
+def test_where_nothing_is_proved_there_is_no_file(tmp_path, capsys) -> None:
+    points = tmp_path / "same.csv"
+    points.write_text("1,0,1\n1,0,-1\n")
+    file = tmp_path / "limit.proof"
+    code = main(["limit", str(points), "--width", "4", "--proof", str(file), "--seconds", "20"])
+    out, err = capsys.readouterr()
+    assert code == 2 and "nothing to write" in err and "gradient flow" in out and not file.exists()
