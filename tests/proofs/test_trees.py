@@ -99,13 +99,13 @@ def test_an_optimum_in_twelve_dimensions(alpha: float) -> None:
 def test_trees_prove_what_the_cells_prove(
     d: int, lattice: bool, alpha: float, rng: np.random.Generator
 ) -> None:
-    from tacit.proofs.reading import _tree
+    from tacit.proofs.reading import read_tree
     from tacit.proofs.trees import tree_peaks
 
     X, y, lam = problem(rng, 9, d, lattice)
     peaks = {s: peak * SLACK + 1e-12 for s, peak in true_peaks(X, y, lam, alpha).items()}
     entries = content(X, y, lam, alpha, peaks)["problems"][0]["multipliers"]
-    trees = tuple(_tree(entry, len(X), "tree") for entry in entries)
+    trees = tuple(read_tree(entry, len(X), "tree") for entry in entries)
     given = Problem("problem", y, False, X, lam, lam, "trees", (), trees)
     proved = tree_peaks(X, alpha, given, Budget())
     assert proved.plus == pytest.approx(peaks[1] ** 2, rel=1e-12)

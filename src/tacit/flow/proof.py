@@ -11,7 +11,7 @@ from time import perf_counter
 
 from tacit.certificates import Certificate, Optimality
 from tacit.certificates.proved_end import ProvedEnd, proved_end
-from tacit.flow.evidence import Evidence
+from tacit.flow.evidence import LimitEvidence
 from tacit.flow.follow import Flow
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.tolerances import DEEPEST
@@ -31,7 +31,7 @@ def what_is_proved(
     flow: Flow,
     path: Path,
     certificate: Certificate,
-    evidence: Evidence,
+    evidence: LimitEvidence,
     seconds: float,
 ) -> ProvedEnd | None:
     """The proof for this limit; the path itself stays as it is."""
