@@ -159,10 +159,11 @@ def _print_explanation(explanation: Explanation, where: Path, seconds: float) ->
         screen.print(escape(as_options(printable(sentence))))
     verdicts = explanation.worst.verdicts
     few = len(verdicts) <= MOST_TOLD
-    told = [(str(one.status), one) for one in (verdicts if few else telling(verdicts, MOST_TOLD))]
+    shown = verdicts if few else telling(verdicts, MOST_TOLD)
+    told = [(f"{one.status}{', proved' if one.proved else ''}", one) for one in shown]
     told += [("just fails", one) for one in just_fail(verdicts)[: 0 if few else MOST_NEAR]]
     for status, one in told:
-        style = COLOURS.get(status, "dim" if status == "just fails" else "yellow")
+        style = COLOURS.get(one.status, "yellow") if status != "just fails" else "dim"
         pad = " " * (max(len(word) for word, _ in told) - len(status))
         width = max(len(other.theorem.id) for _, other in told)
         head = f"  [{style}]{status}[/]{pad}  [bold]{escape(f'{one.theorem.id:<{width}}')}[/]  "

@@ -14,7 +14,7 @@ from tacit.values import Network
 def observe(limit: Limit) -> Observation:
     """A limit and the path to it, as an observation."""
     way = observe_path(limit.path, limit.setting.alpha)
-    return replace(way, limit=limit.network, outcome=limit.outcome)
+    return replace(way, limit=limit.network, outcome=limit.outcome, proved=limit.proved)
 
 
 def observe_path(path: Path, alpha: float) -> Observation:

@@ -242,6 +242,7 @@ def verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
     return {
         **prediction_to_dict(verdict),
         "verdict": verdict.status,
+        "proved": verdict.proved,
         "residual": verdict.residual,
         "tolerance": verdict.theorem.tolerance,
     }

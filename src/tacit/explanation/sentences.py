@@ -81,6 +81,10 @@ def of_the_theorems(part: Part) -> str:
     """How many have which verdict."""
     numbers = counts(part.verdicts)
     words = [f"{n} {PLURALS.get(status, status)}" for status, n in numbers.items()]
+    proved = sum(verdict.proved for verdict in part.verdicts)
+    if proved:
+        at = list(numbers).index(VerdictStatus.CONFIRMED)
+        words[at] += f" ({proved} with a proof of what the limit is)"
     return f"Of {count(len(part.verdicts), 'theorem')} {', '.join(words)}."
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.certificates.proved_end import NARROW
+from tacit.messages import percent_below
 from tacit.numerics.float64 import EPS
 from tacit.theorems.case import Case
 from tacit.theorems.observation import Observation
@@ -17,6 +19,8 @@ MOST_SPREAD = 1e5
 """Where sizes or directions of the points differ by more, rounding may be what breaks a promise."""
 MOST_ENTRIES = 10**6
 """The directions of data with more entries are not looked at: an SVD would take too long."""
+SAME = 1e-6
+"""Radians up to which a direction that was proved is the one that was promised."""
 MOST_REASONS = 2
 """Failing hypotheses that a sentence names."""
 
@@ -57,6 +61,8 @@ class Verdict:
     residual: float | None
     words: str
     """One sentence."""
+    proved: bool = False
+    """Whether the margin or the directions that it promises are proved, and not only observed."""
 
     def __repr__(self) -> str:
         return f"{self.theorem.id}: {self.status}. {self.words}"
@@ -111,8 +117,11 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     status = VerdictStatus.AGREES if kept else VerdictStatus.DIFFERS
     words = theorem.verdict(residual, prediction, run)
     vague = [check.name for check in checks if not check.quantified]
+    proof = ""
     if kept:
         status = VerdictStatus.CONFIRMED if fit else status
+        proof = _proof(theorem, prediction, run) if fit else ""
+        words += proof
     elif isinstance(residual, Estimate) and not residual - residual.error > theorem.tolerance:
         status = VerdictStatus.OPEN
         words = f"A residual of {residual:.1e} may be off by {residual.error:.1e}: "
@@ -127,7 +136,36 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     elif fit:
         status = VerdictStatus.REFUTED
     words += _undecided(checks)
-    return Verdict(theorem, checks, prediction, status, float(residual), words)
+    return Verdict(theorem, checks, prediction, status, float(residual), words, bool(proof))
+
+
+def _proof(theorem: Theorem, prediction: Prediction, run: Observation | None) -> str:
+    """What is proved of a promise about the limit, whatever training does from here on."""
+    end = run.proved if run is not None and theorem.needs == "limit" else None
+    if end is None or not end.narrow:
+        return ""
+    proved = []
+    if "margin" in prediction.values:
+        short = end.margin_bounds.gap
+        off = abs(prediction.values["margin"] / end.margin_bounds.upper - 1)
+        if off > NARROW:
+            return ""
+        proved.append(f"the margin can only end there, up to {max(short, off):.0e} of it")
+    if end.share is not None and prediction.directions:
+        angles = [
+            min(_angle(u, v) for s, v in prediction.directions if s == sign)
+            if any(s == sign for s, _ in prediction.directions)
+            else math.inf
+            for sign, u in end.directions
+        ]
+        if max(angles) <= SAME:
+            near = f"within {end.angle:g} rad of these directions"
+            proved.append(f"at least {percent_below(end.share)} of the weight ends {near}")
+    return f" Proved: {', and '.join(proved)}." if proved else ""
+
+
+def _angle(u: np.ndarray, v: np.ndarray) -> float:
+    return 2 * math.atan2(float(np.linalg.norm(u - v)), float(np.linalg.norm(u + v)))
 
 
 def _spread(case: Case) -> float:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.certificates import ProvedEnd
 from tacit.values import Network, Outcome
 
 ROUNDING = 1e-14
@@ -41,6 +42,8 @@ class Observation:
     events : tuple of (float, int, str)
         (log t, neuron, what) in order of time: neurons that cross an activation hyperplane, slide
         along it, are released from it or die.
+    proved : ProvedEnd, optional
+        What is proved of the margin and the directions that the flow ends in.
     """
 
     path: tuple[PathPoint, ...]
@@ -48,6 +51,7 @@ class Observation:
     outcome: str = "converged"
     members: tuple[Observation, ...] = ()
     events: tuple[tuple[float, int, str], ...] = ()
+    proved: ProvedEnd | None = None
 
     @property
     def settled(self) -> bool:
