@@ -35,6 +35,8 @@ NARROW = 2e-3
 """Angle of a cell that descent may step across."""
 SHRUNK = 1e-3
 """Share of its length to which a neuron shrinks at most before descent steps past 0."""
+PROVED = 1e-6
+"""What is shown and what is proved may differ by this."""
 SEEN = 1e-6
 """Change of log L from which on equal losses mean the same place on the path."""
 
@@ -61,6 +63,8 @@ def attack(case: Case) -> None:
     with case.watched():
         flow = tacit.Setting(rule="flow", **setting)
         limit = tacit.limit(X, y, flow, seconds=30, log10_loss=-100)
+    if limit.proved is not None:
+        _check_proof(case, limit)
     path = limit.path.moments
     wanted = _telling_losses([moment.log_L for moment in path])
     rest = str(limit.outcome) in ("stuck", "dead")
@@ -80,6 +84,22 @@ def attack(case: Case) -> None:
     agreed = not (same or opposite) and _compare(case, limit, wanted, runs, both)
     if agreed and limit.margin is not None:
         _compare_margin(case, limit.margin, runs[1], X, y, alpha, both)
+
+
+def _check_proof(case: Case, limit: Any) -> None:
+    """The proof is verified, proves what is shown, and does not exclude the limit."""
+    with case.watched():
+        _, verification = limit.proof()
+    case.need(verification.verified, f"the proof is rejected: {verification.reason}")
+    (end,) = verification.ends
+    (lower, upper), (low, high) = limit.proved.margin_bounds, end.margin_bounds
+    enough = low >= lower * (1 - PROVED) and high <= upper * (1 + PROVED)
+    case.need(enough, f"shown [{lower!r}, {upper!r}], proved [{low!r}, {high!r}]")
+    inside = low * (1 - PROVED) <= limit.margin <= high * (1 + PROVED)
+    case.need(inside, f"the margin {limit.margin!r} is not in [{low!r}, {high!r}]")
+    if limit.proved.share is not None:
+        short = limit.proved.share - float(end.share)
+        case.need(short <= PROVED / (1 - np.cos(end.angle)), f"{short:.1e} less weight is proved")
 
 
 def _telling_losses(losses: list[float]) -> np.ndarray:

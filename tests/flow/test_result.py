@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ import tacit
 from helpers import refused
 from tacit import Limit, Limits, Network, Setting, load
 from tacit.flow import Outcome, PathEnd, ending, initial_network, limit
+from tacit.flow.follow import Flow
 
 SMALL = Setting(width=8)
 
@@ -126,3 +128,32 @@ def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
     assert end.outcome == "undecided" and end.log10_loss < -21
     assert f"log₁₀ L = {end.log10_loss:.4g}. Not shown." in end.reason
     assert "A smaller `log10_loss`" in end.reason
+
+
+def test_an_interrupt_during_the_proof_keeps_the_limit(monkeypatch) -> None:
+    def interrupted(flow, goal, seconds=1.0, progress=None, most_tries=1.0):
+        return replace(run(flow, -1.0, seconds), end=PathEnd.INTERRUPTED)
+
+    run = Flow.run
+    monkeypatch.setattr("tacit.flow.proof.DEPTHS", (-1e9,))
+    end = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
+    assert end.outcome is Outcome.PROVED and not end.interrupted
+    judged = ending._end
+
+    def then_interrupted(*args, **options):
+        monkeypatch.setattr(Flow, "run", interrupted)
+        return judged(*args, **options)
+
+    monkeypatch.setattr(ending, "_end", then_interrupted)
+    end = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
+    assert end.outcome is Outcome.CONVERGED and end.interrupted and end.certificate is not None
+
+
+def test_a_limit_that_the_proof_excludes_is_not_claimed(monkeypatch) -> None:
+    """No later margin is below that of a moment of the path, whatever the evidence says."""
+    wrong = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
+    off = replace(wrong.certificate, kkt=replace(wrong.kkt, margin=0.99 * wrong.margin))
+    monkeypatch.setattr(ending, "certify", lambda *args, **options: off)
+    end = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
+    assert end.outcome is Outcome.UNDECIDED and end.network is None and end.proved is None
+    assert "the margin can only end between" in end.reason

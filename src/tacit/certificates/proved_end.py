@@ -39,6 +39,8 @@ TIE = 1e-9
 """The share by which a bound may be above another that says nothing of directions."""
 ON_PLANE = 1e-9
 """The sine of the angle up to which a neuron is taken to lie on an activation hyperplane."""
+BLOCK = 10**7
+"""Products of neurons and points that are held at a time."""
 
 Tail = Literal["logistic", "exponential"]
 
@@ -72,6 +74,11 @@ class ProvedEnd:
     def narrow(self) -> bool:
         """Whether the bounds are so close that the margin of the limit is known."""
         return self.margin_bounds.gap <= NARROW
+
+    def excludes(self, margin: float) -> bool:
+        """Whether no limit can have this margin."""
+        lower, upper = self.margin_bounds
+        return not (1 - NARROW) * lower <= margin <= (1 + NARROW) * upper
 
     @property
     def sentence(self) -> str:
@@ -145,7 +152,7 @@ def proved_end(
 
 def smoothed(data: Dataset, network: Network, tail: Tail) -> tuple[float, float]:
     """ℓ⁻¹(Σ ℓ(q_i)) from below, rounding errors included, and about log Σ ℓ(q_i)."""
-    size = np.abs(data.X) @ np.abs(network.W).T @ np.abs(network.a)
+    size = np.linalg.norm(data.X, axis=1) * float(network.weights.sum())
     q = network.margins(data.X, data.y) - (network.width + network.d + 8) * EPS * size
     least = float(q.min())
     with np.errstate(under="ignore"):
@@ -164,23 +171,25 @@ def out_of_play(data: Dataset, network: Network) -> dict[int, np.ndarray]:
     with a_k y_i < 0, whose hyperplane v is not beyond: so each of them pulls it towards v.
     """
     out: dict[int, np.ndarray] = {}
+    if network.alpha > 0:
+        return out
     X, lengths = data.X, np.linalg.norm(data.X, axis=1)
-    for k in range(network.width) if network.alpha == 0 else ():
-        w, t = network.W[k], X @ network.W[k]
-        size = float(np.linalg.norm(w)) * lengths
-        on = np.flatnonzero(t >= -ON_PLANE * size)
-        if (network.a[k] * data.y[on] >= 0).any():
-            continue
-        v = w
-        if len(on):  # a little behind their hyperplanes
+    idle = np.zeros(network.width, dtype=bool)
+    for block in np.array_split(np.arange(network.width), 1 + network.width * data.n // BLOCK):
+        W, a = network.W[block], network.a[block]
+        close = W @ X.T >= -ON_PLANE * np.outer(np.linalg.norm(W, axis=1), lengths)
+        idle[block] = ~(close & (np.outer(a, data.y) >= 0)).any(axis=1)
+    for k in np.flatnonzero(idle).tolist():
+        v = w = network.W[k]
+        t, size = X @ w, float(np.linalg.norm(w)) * lengths
+        on = t >= -ON_PLANE * size
+        if on.any():  # a little behind their hyperplanes
             room = max(float(t[on].max()), 0.0) + ON_PLANE * float(size.max())
-            v = w - room * np.linalg.lstsq(X[on], np.ones(len(on)))[0]
-        reach = float(np.linalg.norm(v - w)) * (1 + EPS * (network.d + 8))
-        error = (network.d + 8) * EPS * (np.abs(X) @ np.abs(v))
-        behind = X @ v < -error
-        if (behind & (X @ v + error + reach * lengths < 0))[np.delete(np.arange(data.n), on)].all():
-            if behind[on].all():
-                out[k] = v
+            v = w - room * np.linalg.lstsq(X[on], np.ones(int(on.sum())))[0]
+        reach = float(np.linalg.norm(v - w)) * (1 + (network.d + 8) * EPS)
+        top = X @ v + (network.d + 8) * EPS * (np.abs(X) @ np.abs(v))
+        if (top + np.where(on, 0.0, reach * lengths) < 0).all():
+            out[k] = v
     return out
 
 

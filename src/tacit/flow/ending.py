@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -166,8 +167,14 @@ def binary_limit(
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), least))
         certificate = certify(data, evidence.network, train=train, seconds=left)
         left = max(seconds - (perf_counter() - started), least)
-        proved = what_is_proved(data, flow, path, certificate, evidence, left)
-        if proved is not None and proved.narrow:
+        try:
+            proved = what_is_proved(data, flow, path, certificate, evidence, left)
+        except KeyboardInterrupt:
+            path = replace(path, end=PathEnd.INTERRUPTED, reason="interrupted")
+        if proved is not None and proved.excludes(certificate.margin):
+            outcome, reason = Outcome.UNDECIDED, f"{proved.sentence} {_advice(path)}"
+            evidence = certificate = proved = None
+        elif proved is not None and proved.narrow:
             outcome = Outcome.PROVED
     return Limit(
         setting=setting,

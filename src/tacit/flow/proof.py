@@ -52,5 +52,7 @@ def what_is_proved(
         if depth * LN10 < path.last.log_L and depth >= DEEPEST[train]:
             left = max(until - perf_counter(), 0.0)
             path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries)
+            if path.end is PathEnd.INTERRUPTED:
+                raise KeyboardInterrupt
             proved = bounded(path)
     return proved
