@@ -22,7 +22,7 @@ from tacit.numerics.float64 import EPS, TINY
 from tacit.values import BadInput
 
 FAR = 1e100
-"""A gap q̂_i − q̂_min beyond this, relative to the point's gradient, never gets a multiplier."""
+"""An excess q̂_i − q̂_min beyond this, relative to the point's gradient, never gets a multiplier."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +73,7 @@ def infeasibility(q: np.ndarray) -> float:
     return max(-smallest / largest if largest > 0 else 0.0, TINY)
 
 
-def gaps(q: np.ndarray, exponents: np.ndarray) -> tuple[np.ndarray, float]:
+def excesses(q: np.ndarray, exponents: np.ndarray) -> tuple[np.ndarray, float]:
     """q̂_i − q̂_min in the unit 2^exponents_i of each point, and q̂_min in the largest unit.
 
     `q` is in these units too; they keep points of very different lengths apart from overflow.
@@ -81,8 +81,8 @@ def gaps(q: np.ndarray, exponents: np.ndarray) -> tuple[np.ndarray, float]:
     largest = exponents.max()
     with np.errstate(over="ignore", under="ignore"):
         smallest = float(np.ldexp(q, exponents - largest).min())
-        gap = q - np.ldexp(smallest, largest - exponents)
-    return np.clip(gap, 0.0, FAR), smallest
+        excess = q - np.ldexp(smallest, largest - exponents)
+    return np.clip(excess, 0.0, FAR), smallest
 
 
 def exponents_of(rows: np.ndarray) -> np.ndarray:

@@ -11,9 +11,9 @@ import numpy as np
 
 from tacit.certificates.kkt import (
     KKT,
+    excesses,
     exponents_of,
     finite,
-    gaps,
     infeasibility,
     inverse,
     labels,
@@ -81,15 +81,15 @@ def homogeneous_kkt(
     q = scaled(y * outputs, -exponents)  # as J, in the unit 2^exponents_i of each example
     _check_euler(J, theta, q, homogeneity)
     q = without_rounding(q, ROUNDINGS * lengths_of(J))
-    gap, q_min = gaps(q, exponents)
-    columns = _Gradients(J, homogeneity * gap)
-    combination = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(gap))
+    excess, q_min = excesses(q, exponents)
+    columns = _Gradients(J, homogeneity * excess)
+    combination = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(excess))
     lam = np.zeros(len(X))
     lam[combination.points] = combination.weights * columns.inverse_lengths[combination.points]
     return KKT(
         stationarity=float(np.linalg.norm(theta - lam @ J)),
         feasibility=infeasibility(scaled(q, exponents - exponents.max())),
-        complementarity=float(homogeneity * (lam @ gap)),
+        complementarity=float(homogeneity * (lam @ excess)),
         multipliers=scaled(lam, -exponents),
         margin=float(scaled(q_min, exponents.max())),
         subdifferential="gradient as automatic differentiation gives it, at kinks too",

@@ -14,9 +14,9 @@ import numpy as np
 
 from tacit.certificates.kkt import (
     KKT,
+    excesses,
     exponents_of,
     finite,
-    gaps,
     infeasibility,
     inverse,
     lengths_of,
@@ -72,7 +72,7 @@ def two_layer_kkt(
     net, unit = _on_the_sphere(W, a, X, data.y.astype(np.float64), alpha, train == "both")
     on = _on_boundary(W, a, X, boundary)
     problem, owner = _merge_dead(net, on)
-    combination = nnls_over_rays(problem, problem.target, np.argsort(problem.gap))
+    combination = nnls_over_rays(problem, problem.target, np.argsort(problem.excess))
     lam, H = problem.multipliers_and_masks(combination)
     H = np.where(on, H[:, owner], net.slopes)
     feasibility = _feasibility(net, W, a)
@@ -81,7 +81,7 @@ def two_layer_kkt(
     return KKT(
         stationarity=_stationarity(net, lam, H),
         feasibility=feasibility,
-        complementarity=float(net.L * (lam @ net.gap)),
+        complementarity=float(net.L * (lam @ net.excess)),
         multipliers=scaled(lam, -net.exponents - unit),
         margin=max(margin, TINY) if feasibility == 0 else margin,
         subdifferential=_in_words(H[on & _matters(net, lam)], alpha),
@@ -136,18 +136,18 @@ class _Net:
         return without_rounding(self.y * (self.phi @ self.a), (sum(self.W.shape) + 4) * size)
 
     @cached_property
-    def _gaps(self) -> tuple[np.ndarray, float]:
-        return gaps(self.q, self.exponents)
+    def _excesses(self) -> tuple[np.ndarray, float]:
+        return excesses(self.q, self.exponents)
 
     @property
-    def gap(self) -> np.ndarray:
+    def excess(self) -> np.ndarray:
         """q̂_i − q̂_min in the unit of point i."""
-        return self._gaps[0]
+        return self._excesses[0]
 
     @property
     def q_min(self) -> float:
         """q̂_min in the largest unit."""
-        return self._gaps[1]
+        return self._excesses[1]
 
     @cached_property
     def target(self) -> np.ndarray:
@@ -156,7 +156,7 @@ class _Net:
     @cached_property
     def _below(self) -> np.ndarray:
         """The part of each column that depends on no mask: ∂q_i/∂a and L(q̂_i − q̂_min)."""
-        rest = self.L * self.gap[:, None]
+        rest = self.L * self.excess[:, None]
         return np.hstack([self.y[:, None] * self.phi, rest]) if self.both else rest
 
     def _lengths(self, points: np.ndarray | slice, masks: np.ndarray) -> np.ndarray:

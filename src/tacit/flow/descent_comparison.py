@@ -150,8 +150,8 @@ def _apart(
         later = advance(descent, now, *arguments, epochs + 1)
         one, other = descent.model.trained(now.params), descent.model.trained(later.params)
         flow = {"W": moment.state.W, "a": moment.state.a}
-        gap = [np.asarray(one[k] + share * (other[k] - one[k])) - flow[k] for k in one]
-        distances.append(_norm(gap) / _norm([flow[k] for k in one]))
+        apart = [np.asarray(one[k] + share * (other[k] - one[k])) - flow[k] for k in one]
+        distances.append(_norm(apart) / _norm([flow[k] for k in one]))
         if int(later.status) == stops.DIVERGED or not math.isfinite(distances[-1]):
             raise BadInput(f"diverged with step size {lr:g}; try smaller ones")
     return distances

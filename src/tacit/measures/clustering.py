@@ -18,8 +18,8 @@ def cluster_radius(s: Snapshot) -> float:
 def cluster_radius_relative(s: Snapshot) -> float:
     """r/‖w̄ − ū‖ of sarussi2021 (6), neurons weighted by |a|: 0 means a linear boundary."""
     normal, r = _linear_part(s)
-    gap = float(norms(normal))
-    return r / gap if gap > 0 else float("nan")
+    length = float(norms(normal))
+    return r / length if length > 0 else float("nan")
 
 
 @measure("cluster_angle")

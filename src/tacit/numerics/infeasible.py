@@ -56,9 +56,9 @@ def _lines(X: np.ndarray) -> list[list[tuple[int, Fraction]]]:
     probe = np.random.default_rng(0).standard_normal(X.shape[1])
     height = np.abs(unit @ probe)
     order = np.argsort(height, kind="stable")
-    gaps = np.diff(height[order]) > FARKAS.same_line * np.linalg.norm(probe)
+    jumps = np.diff(height[order]) > FARKAS.same_line * np.linalg.norm(probe)
     shared = []
-    for run in np.split(order, np.flatnonzero(gaps) + 1):
+    for run in np.split(order, np.flatnonzero(jumps) + 1):
         if len(run) == 1:
             continue
         lines: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}

@@ -36,7 +36,7 @@ class Aligned(NamedTuple):
     """λ = max |G| on the unit sphere."""
     off: float
     """How far the living neurons are from attaining it with a_k = sgn(G(w_k))‖w_k‖; relative."""
-    gap: float
+    distance: float
     """Δ̂ = min |⟨ŵ_k, x_i⟩| over the living neurons."""
     log_size: float
     """ln e^(λ t₀): up to which size of the weights it is about (14); 0 where Δ̂ is 0."""
@@ -69,10 +69,10 @@ def aligned(start: Network, case: Case) -> Aligned:
         float((1 - np.abs(G) / rate).max()),
         float((np.abs(start.a[alive] - np.sign(G) * sizes[alive]) / sizes[alive]).max()),
     )
-    gap = float(np.abs(z).min() / r)
+    distance = float(np.abs(z).min() / r)
     m = len(start.a)
-    size = 0.5 * math.log(rate * gap / (16 * m)) if gap > 0 else 0.0  # (14)
-    return Aligned(r, rate, off, gap, size)
+    size = 0.5 * math.log(rate * distance / (16 * m)) if distance > 0 else 0.0  # (14)
+    return Aligned(r, rate, off, distance, size)
 
 
 @final
@@ -183,7 +183,7 @@ def _known(case: Case) -> Aligned | None:
         known = None if case.start is None else aligned(case.start, case)
     except TooManyCells:
         return None
-    return known if known and known.gap > 0 else None
+    return known if known and known.distance > 0 else None
 
 
 def _alignment(case: Case) -> tuple[Check, ...]:
@@ -204,10 +204,10 @@ def _alignment(case: Case) -> tuple[Check, ...]:
             "Definition E.3 (1), (2)",
             f"largest relative difference {known.off:.1e}",
         ),
-        by_slack("off_the_hyperplanes", known.gap, "Definition E.3 (3)", "Δ̂", strict=True),
+        by_slack("off_the_hyperplanes", known.distance, "Definition E.3 (3)", "Δ̂", strict=True),
         by_slack(
             "small_enough",
-            known.log_size - math.log(known.r) if known.gap > 0 else -1.0,
+            known.log_size - math.log(known.r) if known.distance > 0 else -1.0,
             "(14)",
             "λ (T₂ + t₀), the logarithm of the growth that it is about",
             strict=True,

@@ -117,16 +117,18 @@ def _flow_claim(
     points: TwoPoints, s: DescentSettings, tell: Tell
 ) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """Gradient flow from the same starts, and what is to be said of starts that do not count."""
-    gaps = []
+    shortfalls = []
     for i in range(s.runs):
         tell(f"gradient flow from start {i + 1} of {s.runs}")
         limit = limit_of(points.data, s.width, s.scale, seed_of(s, i))
-        gaps += [limit.certificate.shortfall] if limit.certificate and is_compared(limit) else []
-    missing = s.runs - len(gaps)
+        shortfalls += (
+            [limit.certificate.shortfall] if limit.certificate and is_compared(limit) else []
+        )
+    missing = s.runs - len(shortfalls)
     words = f"gradient flow: {missing} of {s.runs} starts have no limit that fits the data, or none"
     departures = (f"{words} in the time given; not counted",) if missing else ()
-    if not gaps:
+    if not shortfalls:
         return (), departures
     text = "Gradient flow that fits the data ends at the optimum"
-    text = f"{text} from {len(gaps)} of {s.runs} starts; largest gap"
-    return (at_most("flow", text, max(gaps), 1e-6, 0.0),), departures
+    text = f"{text} from {len(shortfalls)} of {s.runs} starts; largest gap"
+    return (at_most("flow", text, max(shortfalls), 1e-6, 0.0),), departures

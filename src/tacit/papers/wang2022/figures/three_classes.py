@@ -46,10 +46,11 @@ def three_classes(s: ThreeClasses, tell: Tell) -> Exhibit:
         limit = limit_of(problem, s.width, s.scale, seed_of(s, i), -s.depth)
         if limit.certificate is not None and is_compared(limit):
             compared.append((i, k, limit, limit.certificate.shortfall))
-    limits, gaps = [one for *_, one, _ in compared], np.array([gap for *_, gap in compared])
+    limits = [limit for *_, limit, _ in compared]
+    shortfalls = np.array([shortfall for *_, shortfall in compared])
     slack = min(property_of(data, "orthogonally_separable").slack or 0.0 for data in sets)
     residual = max(map(kkt_residual, limits), default=0.0)
-    largest, text = float(gaps.max(initial=0)), "Every output ends at its widest margin; gap"
+    largest, text = float(shortfalls.max(initial=0)), "Every output ends at its widest margin; gap"
     claims = (
         at_least("separable", "The classes are orthogonally separable; slack", slack, 0.0),
         at_most("kkt", "Every limit is a KKT point; largest residual", residual, 1e-6),
@@ -58,11 +59,13 @@ def three_classes(s: ThreeClasses, tell: Tell) -> Exhibit:
     )
     figure, ((left, right),) = new_figure(1, 2, (11, 5.6))
     if compared:
-        i, k, worst, gap = compared[int(gaps.argmax())]
+        i, k, worst, shortfall = compared[int(shortfalls.argmax())]
         draw_classes(left, sets[i], worst)
-        left.set_title(f"data set {i}, class {k} against the rest: {gap:.2%} missed")
+        left.set_title(f"data set {i}, class {k} against the rest: {shortfall:.2%} missed")
     for k, marker in enumerate("osD"):
-        mine = np.array([(i, gap) for i, c, _, gap in compared if c == k]).reshape(-1, 2)
+        mine = np.array([(i, shortfall) for i, c, _, shortfall in compared if c == k]).reshape(
+            -1, 2
+        )
         right.plot(*mine.T, marker, mfc="none", ms=10 - 3 * k, label=f"class {k} against the rest")
     right.set(title="share of the widest margin that is missed", xlabel="data set")
     right.set(ylabel="1 − margin / widest margin", xticks=range(s.sets))
@@ -71,7 +74,7 @@ def three_classes(s: ThreeClasses, tell: Tell) -> Exhibit:
         "set": np.array([i for i, *_ in compared]),
         "class": np.array([k for _, k, *_ in compared]),
         "margin": np.array([one.margin for one in limits], dtype=float),
-        "gap": gaps,
+        "gap": shortfalls,
     }
     missing = 3 * s.sets - len(compared)
     words = f"{missing} of {3 * s.sets} outputs have no limit, or one not compared in time"
