@@ -79,6 +79,12 @@ def test_public_names_are_documented(name):
     assert wanted <= underlined
 
 
+@pytest.mark.parametrize("noun", dir(tacit.plot))
+def test_pictures_are_documented(noun):
+    text = getattr(tacit.plot, noun).__doc__
+    assert all(part in text for part in ("Parameters\n", "Returns\n", "Examples\n", ">>> "))
+
+
 @pytest.mark.parametrize("name", [name for name in TYPES if name not in ("BadInput", "Setting")])
 def test_results_share_their_methods(name):
     thing = getattr(tacit, name)

@@ -23,20 +23,52 @@ SMALL, TITLE = 8, 11
 WORST = "of several networks the worst is drawn"
 LIMIT = "limit : Limit or Limits", f"What `tacit.limit` returned; {WORST}."
 """The parameter of every picture of a limit."""
+EXAMPLES = {
+    "Certificate": "tacit.certify('xor', tacit.optimum('xor').network)",
+    "Dataset": "tacit.load('xor')",
+    "Explanation": "tacit.explain('xor', tacit.Setting(width=8), only='lyu2021:thm3.1')",
+    "Geometry": "tacit.check('xor')",
+    "Limit or Limits": "tacit.limit('xor', tacit.Setting(width=8))",
+    "Network": "tacit.optimum('xor').network, tacit.load('xor')",
+    "Optimum": "tacit.optimum('xor')",
+    "Predictions": "tacit.predict('xor', only='lyu2021')",
+    "Reproduction": "tacit.reproduce('wang2022:fig2', quick=True)",
+    "Run": "tacit.train('xor', epochs=5)",
+    "Verification": "tacit.verify(tacit.certificates.proof_of(tacit.optimum('xor'))[0])",
+}
+"""Small things to draw, by the type of the first parameter."""
+EXAMPLE = """
+Parameters
+----------
+{parameters}
+
+Returns
+-------
+matplotlib Axes
+
+Examples
+--------
+>>> import tacit
+>>> from matplotlib.figure import Figure
+>>> ax = Figure().subplots()
+>>> tacit.plot.{noun}({argument}, ax=ax) is ax
+True
+"""
 
 
-def draws(parameter: str, text: str, *more: str) -> Callable[[Drawing], Drawing]:
-    """Complete the docstring of a function that draws its first argument on Axes.
+def draws(noun: str, parameter: str, text: str, *more: str) -> Callable[[Drawing], Drawing]:
+    """Complete the docstring of the function `tacit.plot.noun` that draws its first argument.
 
     All of them take and return Axes in the same way, so that is written here alone; `more` are the
     lines of further parameters.
     """
     ax = "ax : matplotlib Axes, optional", "    Where to draw; a new figure when there is none."
-    head = "", "Parameters", "----------", parameter, f"    {text}", *ax, *more
-    lines = "\n".join([*head, "", "Returns", "-------", "matplotlib Axes"])
+    parameters = "\n".join([parameter, f"    {text}", *more, *ax])
+    argument = EXAMPLES[parameter.partition(" : ")[2]]
+    end = EXAMPLE.format(noun=noun, parameters=parameters, argument=argument)
 
     def complete(function: Drawing) -> Drawing:
-        function.__doc__ = f"{cleandoc(function.__doc__ or '')}\n{lines}\n"
+        function.__doc__ = f"{cleandoc(function.__doc__ or '')}\n{end}"
         return function
 
     return complete

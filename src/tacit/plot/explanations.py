@@ -25,7 +25,7 @@ MANY_LINES = 60
 """The number of lines from which on they are drawn as one bitmap."""
 
 
-@draws("explanation : Explanation", f"What `tacit.explain` returned; {WORST}.")
+@draws("explanation", "explanation : Explanation", f"What `tacit.explain` returned; {WORST}.")
 def prediction_and_limit(explanation: Explanation, ax: Axes | None = None) -> Axes:
     """Draw the directions of neurons before training, in the limit, and as predicted."""
     part = explanation.worst

@@ -42,7 +42,7 @@ def fill(figure: Figure, run: Run) -> None:
     _way(right, run)
 
 
-@draws("run : Run", "What `tacit.train` returned.")
+@draws("run", "run : Run", "What `tacit.train` returned.")
 def outputs(run: Run, ax: Axes | None = None) -> Axes:
     """Draw the outputs of the first network of a run, its decision boundary, and the points."""
     data, params = _member(run)

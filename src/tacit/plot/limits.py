@@ -38,7 +38,7 @@ def fill(figure: Figure, result: Limit | Limits) -> None:
         ax.title.set_fontsize(TITLE)
 
 
-@draws(*LIMIT)
+@draws("limit", *LIMIT)
 def outputs(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the outputs of a limit, or of the path's last network where there is none."""
     one = limit.worst
@@ -48,7 +48,7 @@ def outputs(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws(*LIMIT)
+@draws("margins", *LIMIT)
 def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the margins over log(1/L) from separation on, where they end, and the widest of all."""
     title = "margin, normalised by the weights' norm"
@@ -85,7 +85,7 @@ def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws(*LIMIT)
+@draws("loss", *LIMIT)
 def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the loss over time; an axis that reaches beyond ±20 is logarithmic beyond ±1.
 
@@ -106,7 +106,7 @@ def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws(*LIMIT)
+@draws("distance", *LIMIT)
 def distance(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the angle between the path and its limit, and the fitted power of log(1/L)."""
     title = "distance of the path from the limit"

@@ -31,6 +31,7 @@ Directions = Sequence[tuple[int, np.ndarray]]
 
 
 @draws(
+    "neurons",
     *LIMIT,
     "predicted : sequence of (str, sequence of (int, array))",
     "    Names of theorems, with the signs and directions that they predict.",

@@ -30,7 +30,7 @@ Height = Callable[[np.ndarray], np.ndarray]
 """Where the neurons of a moment are drawn."""
 
 
-@draws(*LIMIT)
+@draws("turning", *LIMIT)
 def neuron_paths(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     """Draw the direction of every neuron over time: its angle in two dimensions, else a cosine."""
     limit, ax = limit.worst, own_axes(ax)

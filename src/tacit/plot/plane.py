@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.ndimage import binary_opening
 
-from tacit.plot.axes import SMALL, literal, own_axes
+from tacit.plot.axes import SMALL, draws, literal, own_axes
 from tacit.values import Dataset, Network
 
 PLUS, MINUS = "#c1440e", "#1f5fa8"
@@ -63,20 +63,12 @@ def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
     return Plane(basis, (f"first singular direction of {whose}", "second"), offset, False)
 
 
+@draws("points", "data : Dataset", "The points.")
 def points(data: Dataset, ax: Axes | None = None) -> Axes:
     """Draw the points of a data set in a plane, with the colours of their classes.
 
-    Parameters
-    ----------
-    data : Dataset
-        The points; in more than two dimensions they are projected onto the plane of their first
-        two singular directions.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
+    In more than two dimensions they are projected onto the plane of their first two singular
+    directions.
     """
     ax, seen = own_axes(ax), plane(data)
     draw_points(ax, data, seen)
@@ -85,22 +77,9 @@ def points(data: Dataset, ax: Axes | None = None) -> Axes:
     return _finished(ax, seen)
 
 
+@draws("network", "network : Network", "What is drawn.", "data : Dataset", "    The points.")
 def network_outputs(network: Network, data: Dataset, ax: Axes | None = None) -> Axes:
-    """Draw the outputs of a network as colours, its decision boundary, and the points.
-
-    Parameters
-    ----------
-    network : Network
-        What is drawn.
-    data : Dataset
-        The points.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when there is none.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
+    """Draw the outputs of a network as colours, its decision boundary, and the points."""
     cells = CELLS if network.width <= FEW_NEURONS else CELLS // 2
     return boundary(own_axes(ax), data, network.outputs, plane(data, network.W), cells)
 

@@ -14,7 +14,7 @@ from tacit.proofs import Verification
 from tacit.values import Interval
 
 
-@draws("optimum : Optimum", "What `tacit.optimum` returned.")
+@draws("optimum", "optimum : Optimum", "What `tacit.optimum` returned.")
 def best_network(optimum: Optimum, ax: Axes | None = None) -> Axes:
     """Draw the outputs of the best network over the data; of several classes the first."""
     data, network = optimum.data, optimum.per_class[0].network
@@ -25,7 +25,7 @@ def best_network(optimum: Optimum, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws("certificate : Certificate", "What `tacit.certify` returned.")
+@draws("certificate", "certificate : Certificate", "What `tacit.certify` returned.")
 def margin_in_bounds(certificate: Certificate, ax: Axes | None = None) -> Axes:
     """Draw the margin of a network beside the bounds of the widest margin of all."""
     ax = _interval(own_axes(ax), certificate.margin_bounds, "widest margin of all networks")
@@ -35,7 +35,7 @@ def margin_in_bounds(certificate: Certificate, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws("verification : Verification", "What `tacit.verify` returned.")
+@draws("verification", "verification : Verification", "What `tacit.verify` returned.")
 def proved_bounds(verification: Verification, ax: Axes | None = None) -> Axes:
     """Draw the bounds of the objective that a proof was verified to give."""
     ax, bounds = own_axes(ax), verification.objective_bounds
@@ -48,7 +48,7 @@ def proved_bounds(verification: Verification, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws("reproduction : Reproduction", "What `tacit.reproduce` returned.")
+@draws("claims", "reproduction : Reproduction", "What `tacit.reproduce` returned.")
 def claims(reproduction: Any, ax: Axes | None = None) -> Axes:
     """Draw which claims of the reproduced figures hold."""
     ax, every = own_axes(ax), reproduction.claims[::-1]

@@ -17,7 +17,7 @@ LINEAR = 1e-3
 """Slacks are drawn logarithmically beyond this, so that a narrow failure is seen."""
 
 
-@draws("geometry : Geometry", "What `tacit.check` returned.")
+@draws("geometry", "geometry : Geometry", "What `tacit.check` returned.")
 def slacks(geometry: Geometry, ax: Axes | None = None) -> Axes:
     """Draw the slack of every property: to the right what holds, to the left what fails."""
     ax = own_axes(ax)
@@ -39,7 +39,7 @@ def slacks(geometry: Geometry, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@draws("predictions : Predictions", "What `tacit.predict` returned.")
+@draws("predictions", "predictions : Predictions", "What `tacit.predict` returned.")
 def applicability(predictions: Predictions, ax: Axes | None = None) -> Axes:
     """Draw how many theorems of every paper apply, may apply, or do not."""
     ax = own_axes(ax)
