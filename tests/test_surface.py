@@ -76,7 +76,8 @@ def test_public_names_are_documented(name):
         if below and set(below) == {"-"}
     }
     wanted = {"Parameters", "Returns", "Examples"} if name in VERBS else {"Examples"}
-    assert wanted <= underlined
+    assert wanted <= underlined and ">>> " in text
+    assert underlined & {"Parameters", "Attributes"}
 
 
 @pytest.mark.parametrize("noun", dir(tacit.plot))

@@ -42,6 +42,22 @@ class Optimality(Status):
 class Certificate(Result):
     """What `tacit.certify` returns: what given weights are.
 
+    Attributes
+    ----------
+    kkt : KKT
+        Residuals of the KKT conditions, and the multipliers.
+    margin_bounds : Interval
+        The widest margin that any network of the kind can have is between these; 0 and 0 when none
+        fits the labels.
+    optimality : Optimality
+        Where the margin stands among those of all networks.
+    tolerance : float
+        What counts as no residual and no shortfall.
+    seconds : float
+        How long it took.
+    name : str
+        What the weights are called.
+
     Examples
     --------
     >>> import tacit
@@ -54,8 +70,6 @@ class Certificate(Result):
 
     kkt: KKT
     margin_bounds: Interval
-    """The widest margin that any network of the kind can have is between these; 0 and 0 when none
-    fits the labels."""
     optimality: Optimality
     tolerance: float
     seconds: float

@@ -62,6 +62,19 @@ class Optimum(Result):
     For data of K classes there is one network for each class against the rest; objectives add up
     over the classes (norms of first layers add up as lengths do).
 
+    Attributes
+    ----------
+    data, setting : Dataset, Setting
+        What was asked for.
+    signs : tuple of int
+        The signs of output weights that were allowed.
+    per_class : tuple of ClassOptimum
+        One problem for two classes, else one for each class against the rest.
+    seconds : float
+        How long it took.
+    proof : Verification or None
+        What the file of a proof, where one was written, was verified to prove.
+
     Examples
     --------
     >>> import tacit
@@ -75,12 +88,9 @@ class Optimum(Result):
     data: Dataset
     setting: Setting
     signs: tuple[int, ...]
-    """The signs of output weights that were allowed."""
     per_class: tuple[ClassOptimum, ...]
-    """One problem for two classes, else one for each class against the rest."""
     seconds: float
     proof: Verification | None = None
-    """What the file of a proof, where one was written, was verified to prove."""
 
     @property
     def status(self) -> OptimumStatus:

@@ -39,6 +39,33 @@ class Limit(Result):
     Only the outcomes `proved` and `converged` claim a limit; with any other `groups` is empty, and
     `network`, `kkt`, `certificate` and `proved` are None.
 
+    Attributes
+    ----------
+    setting, data, seed : Setting, Dataset, int
+        What was asked for.
+    outcome : Outcome
+        What became of the path.
+    reason : str
+        One sentence: the evidence for the outcome.
+    path : Path
+        The moments and events of the flow.
+    groups : tuple of Group
+        Neurons that end in one direction; their weights are those of `network`.
+    network : Network or None
+        The limit as a network of the same neurons, scaled so that the smallest margin is 1.
+    kkt : KKT or None
+        Residuals of the KKT conditions at the limit.
+    certificate : Certificate or None
+        Where the limit's margin stands among those of all networks.
+    proved : ProvedEnd or None
+        Between which bounds the margin can only end, and where the weight.
+    approach : array of shape (T, 2)
+        log₁₀ loss, and the angle between the path's weights there and those of the limit.
+    fitted_rate : float or None
+        r of the fit angle ~ log(1/L)^(−r) over the late path.
+    seconds : float
+        How long it took.
+
     Examples
     --------
     >>> import tacit
@@ -51,21 +78,14 @@ class Limit(Result):
     seed: int
     outcome: Outcome
     reason: str
-    """One sentence: the evidence for the outcome."""
     path: Path
     groups: tuple[Group, ...]
-    """Neurons that end in one direction; their weights are those of `network`."""
     network: Network | None
-    """The limit as a network of the same neurons, scaled so that the smallest margin is 1."""
     kkt: KKT | None
     certificate: Certificate | None
-    """Where the limit's margin stands among those of all networks."""
     proved: ProvedEnd | None
-    """Between which bounds the margin can only end, and where the weight."""
     approach: np.ndarray
-    """T × 2: log₁₀ loss, and the angle between the path's weights there and those of the limit."""
     fitted_rate: float | None
-    """r of the fit angle ~ log(1/L)^(−r) over the late path."""
     seconds: float
 
     @property
@@ -255,6 +275,15 @@ class Limits(Result):
 
     Iterating gives the limits in the order of the classes.
 
+    Attributes
+    ----------
+    data : Dataset
+        All classes.
+    each : tuple of Limit
+        One limit per class; those of the last classes are missing after an interrupt.
+    interrupted : bool
+        Whether a KeyboardInterrupt ended the search.
+
     Examples
     --------
     >>> import tacit
@@ -264,9 +293,7 @@ class Limits(Result):
 
     data: Dataset
     each: tuple[Limit, ...]
-    """One limit per class; those of the last classes are missing after an interrupt."""
     interrupted: bool = False
-    """Whether a KeyboardInterrupt ended the search."""
 
     def __len__(self) -> int:
         return len(self.each)

@@ -28,6 +28,33 @@ class Verification(Result):
 
     What the file is about is filled in as far as it could be read.
 
+    Attributes
+    ----------
+    verified : bool
+        Whether everything that the file claims is proved.
+    reason : str
+        Why the file was rejected, in one line that names the place; empty when it was verified.
+    infeasible : bool
+        No network of any width fits the data (of K classes: at least one against the rest).
+    exact_bounds : tuple of Fraction or None
+        The optimal objective is between the two. With both layers trained it is the smallest
+        Σ|a_k|‖w_k‖ with margins of at least 1 (the widest margin is 1/(2·objective)), else ‖W‖.
+    cells : int
+        The number of cells that were enumerated, over all problems.
+    alpha, train, output_weight, units : float, str, float, int
+        The networks that the file speaks of.
+    X : array of shape (n, d)
+        The points.
+    y : list of arrays
+        The labels ±1 of each problem: one list, or for K classes each class against the rest; None
+        for a class of which nothing is claimed.
+    classes : tuple of str
+        Their names.
+    loss : str or None
+        Of a proof about limits of gradient flow: the loss.
+    ends : tuple of ProvedMargin or None
+        Of such a proof: what was proved of each network; None where nothing is claimed.
+
     Examples
     --------
     >>> from tacit import load, optimum, verify
@@ -39,27 +66,18 @@ class Verification(Result):
 
     verified: bool
     reason: str = ""
-    """Why the file was rejected, in one line that names the place; empty when it was verified."""
     infeasible: bool = False
-    """No network of any width fits the data (of K classes: at least one against the rest)."""
     exact_bounds: tuple[Fraction, Fraction] | None = None
-    """The optimal objective is between the two. With both layers trained it is the smallest
-    Σ|a_k|‖w_k‖ with margins of at least 1 (the widest margin is 1/(2·objective)), else ‖W‖."""
     cells: int = 0
-    """The number of cells that were enumerated, over all problems."""
     alpha: float | None = None
     train: str | None = None
     output_weight: float | None = None
     units: int | None = None
     X: np.ndarray | None = None
     y: list[np.ndarray | None] | None = None
-    """The labels ±1 of each problem: one list, or for K classes each class against the rest; None
-    for a class of which nothing is claimed."""
     classes: tuple[str, ...] = ()
     loss: str | None = None
-    """Of a proof about limits of gradient flow: the loss."""
     ends: tuple[ProvedMargin | None, ...] = ()
-    """Of such a proof: what was proved of each network; None where nothing is claimed."""
 
     @property
     def n(self) -> int:

@@ -43,9 +43,13 @@ class Sweep(Result):
 
     Examples
     --------
-    In a notebook::
-
-        tacit.sweep("grid.toml").to_frame()
+    >>> import tacit, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan = Path(folder, "two.toml")
+    ...     _ = plan.write_text('record = ["margin"]\\nepochs = 5\\n[data]\\nname = "xor"\\n')
+    ...     tacit.sweep(plan, workers=1, out=Path(folder, "runs")).done
+    1
     """
 
     plan: Plan

@@ -31,6 +31,24 @@ FORMAT = 1
 class Run(Result):
     """What training gave: the networks of an ensemble, one entry of every array for each.
 
+    Attributes
+    ----------
+    setting, data : Setting, Dataset
+        What was trained, and on what.
+    members : tuple of (int, int or None)
+        (seed, class): the class a member separates from the rest, None for binary data. Of K
+        classes, K members in a row have one seed.
+    epochs : array of shape (T,)
+        The epochs at which measures were taken.
+    measures : dict of str to array
+        Name → T × members (× length, for vectors).
+    state : dict of str to array
+        Everything training needs to go on; `params.W` and so on are the weights.
+    outcomes : tuple of str
+        How each member ended.
+    seconds : float
+        How long it took.
+
     Examples
     --------
     >>> import tacit
@@ -41,16 +59,10 @@ class Run(Result):
     setting: Setting
     data: Dataset
     members: tuple[tuple[int, int | None], ...]
-    """(seed, class): the class a member separates from the rest, None for binary data. Of K
-    classes, K members in a row have one seed."""
     epochs: np.ndarray
-    """The T epochs at which measures were taken."""
     measures: dict[str, np.ndarray]
-    """Name → T × members (× length, for vectors)."""
     state: dict[str, np.ndarray]
-    """Everything training needs to go on; `params.W` and so on are the weights."""
     outcomes: tuple[str, ...]
-    """How each member ended."""
     seconds: float
 
     @property
