@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from tacit.numerics.compiled import compiled
+from tacit.numerics.compiled import compiled, seconds_compiling
 
 
 @compiled
@@ -23,6 +23,15 @@ def quotient(a, b):
 def test_compiled_functions_compute_and_divide_as_numpy_does():
     assert halved(np.arange(5.0)) == 5.0
     assert quotient(1.0, 0.0) == np.inf
+
+
+def test_only_what_is_compiled_counts_as_compiling():
+    @compiled
+    def doubled(value):
+        return 2 * value
+
+    assert seconds_compiling(lambda: doubled(1.5)) > 0
+    assert seconds_compiling(lambda: doubled(2.5)) == 0
 
 
 def test_numba_can_be_switched_off():

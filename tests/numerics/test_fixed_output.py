@@ -160,7 +160,7 @@ def test_the_solver_inside_is_not_believed(
     X = rng.standard_normal((20, 3))
     y = np.sign(X[:, 0])
     honest = fixed_optimum(X, y, 0.0, 7, 1.0)
-    monkeypatch.setattr(fixed_output, "restricted_program", lambda *_: None)
+    monkeypatch.setattr(fixed_output, "restricted_program", lambda *_, **__: None)
     best = fixed_optimum(X, y, 0.0, 7, 1.0)
     lower, upper = honest.objective_bounds
     assert best.objective_bounds.lower == lower

@@ -182,5 +182,12 @@ def time_left(seconds: float, kept_back: float = 0.0) -> float:
     return max(seconds - passed - min(kept_back, seconds / 3), 0.01 * seconds)
 
 
+def compile_first(prepare: Callable[[], None]) -> None:
+    """Let Numba compile what it has not yet, which happens once and is no part of `--seconds`."""
+    from tacit.numerics.compiled import seconds_compiling
+
+    process_start[0] += seconds_compiling(prepare)
+
+
 process_start = [perf_counter()]
 """When this command began, as `perf_counter` tells it."""

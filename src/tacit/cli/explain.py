@@ -15,6 +15,7 @@ from tacit.cli._app import (
     NetworkOptions,
     as_options,
     command,
+    compile_first,
     print_json,
     process_start,
     time_left,
@@ -78,6 +79,7 @@ def explain(
 
     from tacit.explanation import explain as explain_data
     from tacit.files import check_writable
+    from tacit.flow.stage import prepare
     from tacit.plot import check_backend
 
     check_backend()
@@ -85,6 +87,7 @@ def explain(
         check_writable(out, force)
     points = options.load(data)
     with _progress(hidden=json) as tell:
+        compile_first(prepare)
         explanation = explain_data(
             points,
             setting,

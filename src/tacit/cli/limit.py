@@ -14,6 +14,7 @@ from tacit.cli._app import (
     NetworkOptions,
     as_options,
     command,
+    compile_first,
     print_json,
     time_left,
     warn,
@@ -85,8 +86,9 @@ def limit(
     from tacit.flow import limit as follow_to_limit
 
     points = options.load(data)
-    left = time_left(seconds, 0.0 if picture is None else DRAWING)
+    kept_back = 0.0 if picture is None else DRAWING
     with flow_progress(hidden=json) as progress:
+        left = time_left(seconds, kept_back)
         result = follow_to_limit(
             points, setting, seed=seed, log10_loss=log10_loss, seconds=left, progress=progress
         )
@@ -151,18 +153,19 @@ def _check_targets(
 @contextmanager
 def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | None]:
     """A bar on a terminal; nothing where standard error is a file or a pipe."""
+    from tacit.flow.ending import share_done
+    from tacit.flow.stage import prepare
+
     if hidden or not sys.stderr.isatty():
+        compile_first(prepare)
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from tacit.flow.ending import share_done
-    from tacit.flow.stage import prepare
-
     console = Console(stderr=True)
     with console.status("compiling the flow (the first time only)"):
-        prepare()
+        compile_first(prepare)
     bar = Progress(
         TextColumn("following the flow"),
         BarColumn(),

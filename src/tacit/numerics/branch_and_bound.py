@@ -14,6 +14,7 @@ import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -134,10 +135,10 @@ class Branching:
         tree = self._root(threshold)
         enough = min(enough or BRANCHING.most_directions, BRANCHING.most_directions)
         decided = 0.0
+        entries = max(self.F.rows.size, 1)
+        at_a_time = min(max(BRANCHING.entries_at_a_time // entries, 1), BRANCHING.nodes_at_a_time)
         while tree.counts[0] and tree.counts[2] < most and tree.counts[3] < enough:
-            threshold, last = search(
-                self.F, tree, low, threshold, enough, BRANCHING.nodes_at_a_time
-            )
+            threshold, last = search(self.F, tree, low, threshold, enough, at_a_time)
             decided = max(decided, last)
             if perf_counter() > deadline or (stop is not None and stop.is_set()):
                 break
@@ -204,7 +205,11 @@ def grown(tree: Tree) -> Tree:
     )
 
 
-_compiled = False
+@cache
+def _prepare() -> None:
+    function = Branching(np.eye(2), np.array([1.0, -0.5]), 0.0)
+    function.climb(np.eye(2))
+    function.maximum(0.0)
 
 
 def compilation() -> float:
@@ -212,15 +217,9 @@ def compilation() -> float:
 
     They are no part of the time that a search is given.
     """
-    global _compiled
-    if _compiled:
-        return 0.0
-    started = perf_counter()
-    function = Branching(np.eye(2), np.array([1.0, -0.5]), 0.0)
-    function.climb(np.eye(2))
-    function.maximum(0.0)
-    _compiled = True
-    return perf_counter() - started
+    from tacit.numerics.compiled import seconds_compiling
+
+    return seconds_compiling(_prepare)
 
 
 def maxima(

@@ -12,11 +12,11 @@ from tacit.numerics.arrangements import cells, cover
 from tacit.numerics.branch_and_bound import Branching, compilation, maxima
 from tacit.numerics.directions import promising
 from tacit.numerics.float64 import EPS
-from tacit.numerics.interpolation import interpolate
+from tacit.numerics.interpolation import interpolate, seconds_of_interpolation
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.outer_bounds import subsets_bound
-from tacit.numerics.polish import best_weights, fewer, polish
+from tacit.numerics.polish import fewer, polish
 from tacit.numerics.pricing import distinct, price
 from tacit.numerics.restricted import Budget, Groups, restricted_program
 from tacit.numerics.tolerances import PRICING, SEARCH
@@ -39,7 +39,7 @@ class Search:
         seconds: float = math.inf,
     ) -> None:
         self.X, self.y, self.alpha, self.signs, self.budget = X, y, alpha, signs, budget
-        self.deadline = perf_counter() + seconds
+        self.seconds, self.deadline = seconds, perf_counter() + seconds
         n, d = X.shape
         self.lengths = np.linalg.norm(X, axis=1)
         # A single point with a multiplier bounds the margin: by its length (or √2 of it).
@@ -82,7 +82,9 @@ class Search:
         near = self.points[np.argsort(self.lengths[self.points])][: SEARCH.first_points]
         net = Neurons(self.u, self.sign)
         self.deadline += compilation()
-        start = promising(self.X, self.y, self.alpha, net, near, self.signs, self.rng)
+        start = promising(
+            self.X, self.y, self.alpha, net, near, self.signs, self.rng, self.deadline
+        )
         self.look_at(start.net)
         self.points = np.sort(start.points)
         self._forget(np.zeros(len(self.sign), dtype=bool))
@@ -90,26 +92,19 @@ class Search:
             self._join(start.net.V[start.net.sign == s], s)
 
     def any_network(self) -> None:
-        """If no network is known yet, try many fixed directions, and the best weights for them.
-
-        Solvers of programs may be too inexact for close points; then interpolation is tried.
-        """
-        n, d = self.X.shape
-        if self.margin > 0 or n > SEARCH.most_fixed:
+        """If no network is known yet, one that interpolates: programs may lack the digits."""
+        late = SEARCH.late * self.seconds if math.isfinite(self.seconds) else 0.0
+        if self.margin > 0 or self.left < seconds_of_interpolation(self.X) - late:
             return
-        u = np.vstack([self.X, -self.X, self.rng.standard_normal((2 * n, d))])
-        V = np.vstack([u for _ in self.signs])
-        sign = np.repeat(self.signs, len(u))
-        net = Neurons(V / np.linalg.norm(V, axis=1)[:, None], sign)
-        room = np.ones(1 if self.budget == "sum" else 2)
-        weights = best_weights(self.X, self.y, self.alpha, net, room, self.budget)
-        if weights is not None:
-            used = weights > 0
-            self.look_at(Neurons(net.V[used] * weights[used][:, None], sign[used]))
-        if not self.margin > 0:
-            fit = interpolate(self.X, self.y, self.alpha, self.signs, self.u, self.rng)
-            if fit is not None:
-                self.look_at(fit)
+        fit = interpolate(self.X, self.y, self.alpha, self.signs, self.u, self.rng, self.deadline)
+        if fit is not None:
+            self.look_at(fit)
+
+    @property
+    def time_for_a_round(self) -> float:
+        """What is left but for the seconds that `any_network` will need, if it has so many."""
+        needed = 0.0 if self.margin > 0 else seconds_of_interpolation(self.X)
+        return self.left - needed if needed < self.left else self.left
 
     @property
     def left(self) -> float:
@@ -157,7 +152,7 @@ class Search:
         self._follow(proposal.V, used)
         self.idle = np.where(lengths > noise, 0, self.idle + 1)
         missing = self._price(lam, net, value)
-        if missing < SEARCH.polish:
+        if missing < SEARCH.polish and self.left > 0:
             self._polish(alive, lam)
         joined = self._more_points(q, value) if missing < SEARCH.more_points else 0.0
         self._tidy()
@@ -167,7 +162,7 @@ class Search:
         """Try to reach the optimum exactly."""
         for polished, dual in polish(self.X, self.y, self.alpha, net, lam, self.budget):
             self.look_at(polished)
-            if self.margin > 0:
+            if self.margin > 0 and self.left > 0:
                 self.prove(dual, polished, self.margin)
             if self.gap <= SEARCH.done or self.cells is None or self.left < 0:
                 return
@@ -189,6 +184,8 @@ class Search:
         rows, weights = self._support(lam)
         if cover(len(rows), self.X.shape[1]) <= SEARCH.eager_cells:
             return self._enumerate(rows, weights, net, value)
+        if self.left < 0:  # what is known of this λ costs little
+            return self._branch(rows, weights, net, value)
         floors = self._floors(rows, weights, net, value)
         missing = 0.0
         for s, function in self._functions(rows, weights).items():

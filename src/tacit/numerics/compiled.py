@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.event import install_timer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,3 +29,14 @@ def compiled(function: Function) -> Function:
     except RuntimeError:  # no folder can be written to: compiled anew by each process
         made = njit(**options)(function)
     return cast(Function, made)
+
+
+def seconds_compiling(call: Callable[[], object]) -> float:
+    """Call it, and tell for how long Numba compiled: not at all where it loads from disk.
+
+    Compiling happens once, and is no part of the time that a computation is given.
+    """
+    spent: list[float] = []
+    with install_timer("numba:compile", spent.append):
+        call()
+    return sum(spent)

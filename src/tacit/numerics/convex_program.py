@@ -98,7 +98,7 @@ def convex_optimum(
     for _ in range(SEARCH.most_rounds):
         if search.hopeless:
             break
-        before = search.gap
+        before, left = search.gap, search.left
         missing = search.round(precision)
         if progress is not None:
             upper = 1 / search.margin / scale if search.margin > 0 else math.inf
@@ -109,7 +109,9 @@ def convex_optimum(
             1 if search.unfinished else SEARCH.most_stalled
         ):
             break
-        if search.left < 0 or _decided(search, scale, target):
+        if search.time_for_a_round < SEARCH.next_round * (left - search.left):
+            break
+        if _decided(search, scale, target):
             break
     search.any_network()
     if search.margin == 0 and len(signs) == 1 and (X / scale * scale == X).all():

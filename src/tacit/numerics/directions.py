@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -34,15 +35,20 @@ def promising(
     rows: np.ndarray,
     signs: Sequence[int],
     rng: np.random.Generator,
+    deadline: float,
 ) -> Start:
-    """Rounds that begin with the directions of `net` and the points `rows`."""
+    """Rounds that begin with the directions of `net` and the points `rows`, until the deadline."""
     lengths = np.linalg.norm(X, axis=1)
     U, sign, idle = net.V / np.linalg.norm(net.V, axis=1)[:, None], net.sign, 0 * net.sign
+    start = Start(net, rows)
     for _ in range(DIRECTIONS.rounds):
         t = U @ X.T
         H = (sign[:, None] * np.maximum(t, alpha * t) * y).T
         while True:  # points join until those that are left out are no smaller
-            weights, multipliers, value = _largest_minimum(H[rows], lengths[rows])
+            program = _largest_minimum(H[rows], lengths[rows], deadline - perf_counter())
+            if program is None:
+                return start
+            weights, multipliers, value = program
             q = H @ weights
             violated = np.setdiff1d(np.flatnonzero(q < value - DIRECTIONS.violated), rows)
             if len(violated) == 0:
@@ -53,6 +59,8 @@ def promising(
         idle = np.where(used, 0, idle + 1)
         near = rows[(multipliers > 0) | (q[rows] < DIRECTIONS.near * abs(value))]
         start = Start(Neurons(U[used] * weights[used][:, None], sign[used]), near)
+        if not used.any():  # these directions have no margin, and all of them are as good
+            start = Start(Neurons(U, sign), near)
         support = multipliers > 0
         missing = 0.0
         kept = idle < DIRECTIONS.most_idle
@@ -68,17 +76,20 @@ def promising(
                 missing = max(missing, 1 - value / float(values[better[0]]))
                 parts.append(u[better])
                 of_sign.append(np.full(len(better), s))
-        if missing < DIRECTIONS.enough:
+        if missing < DIRECTIONS.enough or perf_counter() > deadline:
             break
         idle = np.append(idle[kept], np.zeros(sum(map(len, parts[1:])), dtype=int))
         U, sign = np.concatenate(parts), np.concatenate(of_sign)
     return start
 
 
-def _largest_minimum(H: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _largest_minimum(
+    H: np.ndarray, lengths: np.ndarray, seconds: float
+) -> tuple[np.ndarray, np.ndarray, float] | None:
     """w ≥ 0 of sum 1 at most with the largest min_i (Hw)_i, multipliers of sum 1, and the minimum.
 
-    Rows are divided by the lengths of their points, so that long ones do not set the error.
+    Rows are divided by the lengths of their points, so that long ones do not set the error. None
+    where there is no answer in time.
     """
     from scipy.optimize import linprog
 
@@ -91,9 +102,10 @@ def _largest_minimum(H: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np
         ),
         b_ub=np.append(np.zeros(n), 1.0),
         method="highs-ds",
+        options={"time_limit": max(seconds, 0.1)},
     )
     if answer.x is None:
-        return np.full(m, 1 / m), np.full(n, 1 / n), 0.0
+        return None
     multipliers = np.maximum(-answer.ineqlin.marginals[:n], 0) / lengths
     total = float(multipliers.sum())
     weights = np.maximum(answer.x[:m], 0)

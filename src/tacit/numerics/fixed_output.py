@@ -61,7 +61,8 @@ def fixed_optimum(
     """The best network with `units` units of output weight +v and as many of −v."""
     deadline = perf_counter() + seconds
     scale = power_of_two(X)
-    relaxed = convex_optimum(X, y, alpha, budget="pair", progress=progress, seconds=seconds)
+    share = FIXED_OUTPUT.share_of_time * seconds
+    relaxed = convex_optimum(X, y, alpha, budget="pair", progress=progress, seconds=share)
     none = FixedOptimum(
         relaxed,
         relaxed.objective_bounds._replace(upper=math.inf),
@@ -97,7 +98,7 @@ def _proposals(
     if len(net.sign):
         sizes = _sizes(few, units)
         yield few, sizes
-        yield from _resolved(X, y, alpha, few, sizes, FIXED_OUTPUT.most_flips)
+        yield from _resolved(X, y, alpha, few, sizes, FIXED_OUTPUT.most_flips, deadline)
         if len(few.sign) == len(net.sign):
             return
     small = X.size * units * FIXED_OUTPUT.random_starts <= FIXED_OUTPUT.most_products
@@ -106,7 +107,7 @@ def _proposals(
     for start in fitting(X, y, alpha, units, net):
         ones = np.ones(len(start.sign), dtype=int)
         yield start, ones
-        yield from _resolved(X, y, alpha, start, ones, FIXED_OUTPUT.few_flips)
+        yield from _resolved(X, y, alpha, start, ones, FIXED_OUTPUT.few_flips, deadline)
         if perf_counter() > deadline:
             return
 
@@ -160,7 +161,13 @@ def _by_sign(net: Neurons) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _resolved(
-    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, sizes: np.ndarray, flips: int
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    net: Neurons,
+    sizes: np.ndarray,
+    flips: int,
+    deadline: float,
 ) -> Iterator[tuple[Neurons, np.ndarray]]:
     """The best weights for groups of these sizes, in these cells or in better ones near by.
 
@@ -169,15 +176,15 @@ def _resolved(
     """
     helps = net.sign[:, None] * y > 0
     pattern = np.where(net.V @ X.T > 0, 1, -1).astype(np.int8)
-    best, value = _in_cells(X, y, alpha, net.sign, pattern, sizes)
+    best, value = _in_cells(X, y, alpha, net.sign, pattern, sizes, deadline)
     tried, better = 0, best is not None
     while best is not None and better:
         better = False
         for changed in _neighbours(X, best, pattern, helps):
             tried += 1
-            if tried > flips:
+            if tried > flips or perf_counter() > deadline:
                 break
-            other, its_value = _in_cells(X, y, alpha, net.sign, changed, sizes)
+            other, its_value = _in_cells(X, y, alpha, net.sign, changed, sizes, deadline)
             if other is not None and its_value > value * FIXED_OUTPUT.better:
                 pattern, best, value, better = changed, other, its_value, True
                 break
@@ -207,10 +214,14 @@ def _in_cells(
     sign: np.ndarray,
     pattern: np.ndarray,
     sizes: np.ndarray,
+    deadline: float,
 ) -> tuple[Neurons | None, float]:
     """The best weights inside these cells, and the margin the solver says they have."""
+    left = deadline - perf_counter()
+    if left < 0:
+        return None, 0.0
     groups = Groups(sign, pattern, sign[:, None] * y < 0)
-    proposal = restricted_program(X, y, alpha, groups, sizes.astype(float))
+    proposal = restricted_program(X, y, alpha, groups, sizes.astype(float), seconds=left)
     return (None, 0.0) if proposal is None else (Neurons(proposal.V, sign), proposal.value)
 
 

@@ -40,8 +40,6 @@ class SearchTolerances:
     """Neurons of each sign that may join in one round: more make the program slow."""
     most_starts: int = 25
     """Climbs of each sign and kind of start in one round."""
-    most_fixed: int = 600
-    """Points for which a network with four times as many fixed directions of each sign is tried."""
     most_constraints: int = 10
     """Hyperplanes next to a neuron that it may not cross from the beginning."""
     most_idle: int = 5
@@ -76,6 +74,10 @@ class SearchTolerances:
     """Branchings of the bound by subsets, which is sharp at once or not at all."""
     share_of_time: float = 0.2
     """The share of the time left that one search by branch and bound may take but for the last."""
+    next_round: float = 1.2
+    """A round takes about so many times what the one before took: it begins if there is time."""
+    late: float = 0.05
+    """The share of the time by which the search for any network at all may be late."""
     enough_neurons: int = 8
     """Neurons that one search by branch and bound looks for."""
     least_floor: float = 1e-5
@@ -132,7 +134,9 @@ class BranchingLimits:
     most_nodes: int = 2_000_000
     """Nodes of one search where no time is set: about a minute."""
     nodes_at_a_time: int = 2000
-    """Nodes between two looks at the clock."""
+    """Nodes between two looks at the clock …"""
+    entries_at_a_time: int = 500_000
+    """… and entries of the rows over all these nodes: less than a tenth of a second."""
     first_slots: int = 1024
     """Open nodes that there is room for at first …"""
     most_bytes: int = 2**29
@@ -187,7 +191,11 @@ class InterpolationTolerances:
     """Networks that fit points which nearly coincide (`interpolation`)."""
 
     perpendicular: int = 4
-    """Random directions perpendicular to each point."""
+    """Random directions perpendicular to each point …"""
+    most_points: int = 300
+    """… up to so many points; of more each has one, and no other directions."""
+    products_per_second: float = 5e9
+    """Of least squares, about: they begin if there is time."""
     singular: float = 1e-15
     """Singular values below this share of the largest are 0: close points make small ones."""
     reweightings: int = 12
@@ -200,6 +208,8 @@ class InterpolationTolerances:
 class FixedOutputTolerances:
     """The output layer fixed at ±v (`fixed_output`)."""
 
+    share_of_time: float = 0.8
+    """The share of the time for the convex program; the rest is for networks."""
     most_flips: int = 60
     """Other cells that are tried …"""
     few_flips: int = 10

@@ -20,7 +20,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
+        if value.dtype.kind != "f":
+            return value.tolist() if value.dtype.kind in "biu" else plain(value.tolist())
+        whole = np.asarray(value, dtype=object).copy()
+        whole[~np.isfinite(value)] = None
+        return whole.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
