@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class _Console(Console):
     def render_str(self, text: str, **options: Any) -> Text:
-        """As rich does; nothing that comes from data can steer the terminal."""
+        """Render as rich does, but nothing that comes from data can steer the terminal."""
         return super().render_str(harmless(text), **options)
 
     def on_broken_pipe(self) -> None:

@@ -78,7 +78,7 @@ class Search:
                 self.prove(linear.multipliers, net, self.margin)
 
     def begin_in_cells(self) -> None:
-        """In many dimensions: few neurons and points, those that fixed directions make do with."""
+        """Begin with few neurons and points: those that fixed directions make do with."""
         near = self.points[np.argsort(self.lengths[self.points])][: SEARCH.first_points]
         net = Neurons(self.u, self.sign)
         self.deadline += compilation()

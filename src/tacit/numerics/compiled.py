@@ -1,4 +1,4 @@
-"""The one door to Numba: functions on arrays, compiled when they are first called.
+"""Numba is imported here alone: functions on arrays, compiled when they are first called.
 
 Importing this module imports Numba (half a second), so modules with compiled functions are imported
 where they are used. Numba keeps what it compiled beside the source and notices when that file

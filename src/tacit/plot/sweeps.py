@@ -282,6 +282,6 @@ def _some(pooled: Pooled) -> list[int]:
 
 
 def _short(text: str, most: int = 28) -> str:
-    """For a label: not too long, and a dollar is a dollar."""
+    """Shorten a text for a label, in which a dollar is a dollar."""
     short = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2 - 1) :]}"
     return short.replace("$", r"\$")

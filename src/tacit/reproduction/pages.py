@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.files import write_file
+from tacit.messages import count
 from tacit.reproduction.captions import number
 from tacit.reproduction.listing import Listed, catalogue
 from tacit.reproduction.making import read
@@ -36,7 +37,8 @@ def _page(key: str, made: list[tuple[Listed, dict[str, Any]]]) -> str:
     lines = [
         f"# {_title(key)}",
         "",
-        f"{len(made)} figures and tables, {len(claims)} claims; "
+        f"{count(len(made), 'figure or table', 'figures and tables')}, "
+        f"{count(len(claims), 'claim')}; "
         + (f"{fail} do not hold, and say why." if fail else "all of them hold."),
         "Everything on this page was written by the commands that stand in it.",
     ]

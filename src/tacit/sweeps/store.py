@@ -209,7 +209,7 @@ class Store:
 
 
 def _check(folder: Path) -> None:
-    """Before any work: it is the folder of a sweep, or can become one, and can be written."""
+    """Refuse, before any work, what is no folder of a sweep and cannot become one."""
     if "\0" not in str(folder):
         folder = Path(os.path.realpath(folder))  # new/.. is there as soon as new is
     if folder.exists() and not folder.is_dir():

@@ -145,7 +145,7 @@ class UniformDiversity(Theorem):
         return Prediction(words, {"p_plus": p_plus, "p_minus": p_minus})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Against a count of all 4^d points."""
+        """The difference from a count of all 4^d points."""
         counts = counts_by_kind(_d(case))
         positive = sum(n for kind, n in counts.items() if kind[0] or kind[2])
         p_plus = Fraction(counts.get((True,) * 4, 0), positive)

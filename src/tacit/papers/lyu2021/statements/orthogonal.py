@@ -234,7 +234,7 @@ class LemmaH3(_OrthogonallySeparable):
     )
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Over the living neurons: relative distance from w^±, and | |a_k| − ‖w_k‖ | / ‖w_k‖."""
+        """The largest relative distance of a living neuron from w^±, or of |a_k| from ‖w_k‖."""
         assert run is not None
         network = _to_unit_margin(run.end, case)
         if network is None:

@@ -72,7 +72,7 @@ class Theorem42(Theorem):
         return Prediction(words, limit, ((1, w), (-1, -w)))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Against the convex program over all networks: its bounds, and the network it finds."""
+        """The distance from the convex program over all networks: its bounds, and its network."""
         best = optimum(case.data, Setting(activation=case.setting.activation), seconds=SECONDS)
         low, high = best.margin_bounds
         value = prediction.values["margin"]

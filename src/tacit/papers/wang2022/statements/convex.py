@@ -215,7 +215,7 @@ class _Numbers(Theorem):
         """The neurons in closed form: |a_k| w_k and the sign of a_k."""
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """Against the solution of (14) over all cells."""
+        """The distance from the solution of (14) over all cells."""
         solved = written_out(case.data)
         if solved is None or len(solved.neurons) != len(prediction.values["sign"]):
             return None if solved is None else 1.0
