@@ -104,6 +104,7 @@ def lengths_of(rows: np.ndarray) -> np.ndarray:
 
 def inverse(lengths: np.ndarray) -> np.ndarray:
     """1/length, and 0 where the length is 0, or so small that a float cannot hold this."""
+    # The reciprocal of anything below 5.6e-309 is infinite; 1e-307 keeps products with it finite.
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths >= 1e-307)
 
 

@@ -64,7 +64,7 @@ class StepTolerances:
     steady: float = 1e-7
     """When no neuron turns by more than this because p changes within a step, two stages do."""
     most_work: float = 1e7
-    """Operations to which the derivative of the margins is propagated through events: some 10 ms."""
+    """Operations to which the derivative of the margins goes through events: some 10 ms."""
     most_bend: float = 10.0
     """The largest change of velocity, over the speed of approach, that the error of an event
     counts: neurons that graze a hyperplane would else make steps arbitrarily short."""

@@ -71,6 +71,7 @@ def promising(
             anywhere = rng.standard_normal((DIRECTIONS.random_starts, X.shape[1]))
             starts = np.vstack([U[used & (sign == s)], U[sign == s][-40:], anywhere])
             u, values = distinct(*function.climb(starts))
+            # What would gain less than this, the restricted program moves to by itself.
             better = np.flatnonzero(values > value * (1 + 1e-6))[: DIRECTIONS.new]
             if len(better):
                 missing = max(missing, 1 - value / float(values[better[0]]))

@@ -87,6 +87,7 @@ def _certain(Z: np.ndarray, weights: np.ndarray) -> bool:
     smallest = singular[-1] - 16 * len(B) * EPS * singular[0]  # less the error of the SVD
     residual = np.linalg.norm(B.sum(axis=0))
     residual += (len(B) + 4) * EPS * np.linalg.norm(B, axis=1).sum()
+    # The argument needs residual < smallest; half of it leaves room for the rounding of both.
     return bool(smallest > 0 and residual < smallest / 2)
 
 
@@ -115,6 +116,7 @@ def _follows(Z: np.ndarray, j: int, basis: np.ndarray, coefficients: np.ndarray)
     """Column j is the combination of the basis whose coefficients are fractions near these."""
     if not np.isfinite(coefficients).all():
         return False
+    # Indicators, means and differences have such coefficients; the exact test refuses all others.
     simple = [Fraction(float(c)).limit_denominator(1000) for c in coefficients]
     terms = [(c, k) for c, k in zip(simple, basis, strict=True) if c]
     if len(terms) * len(Z) > FARKAS.most_products:

@@ -24,6 +24,7 @@ def hull_weights(Z: np.ndarray, solve: Solver) -> tuple[np.ndarray, bool]:
         Z = np.linalg.qr(Z.T)[1].T
     weights = np.full(len(Z), 1 / len(Z))
     c = 1.0
+    # c follows the distance from 0; two corrections bring it near enough, whatever the margin.
     for _ in range(3):
         lam = solve(Z, c)
         if lam is None or not 0 < lam.sum() < np.inf:
@@ -43,6 +44,7 @@ def by_active_set(Z: np.ndarray, c: float) -> np.ndarray | None:
     n, d = Z.shape
     rows = np.column_stack([Z, np.full(n, c)])
     above, at_least, kind = np.full(n, np.inf), np.full(n, c), np.zeros(n, dtype=np.intc)
+    # Degenerate rows can make DAQP cycle; a solution takes it about as many steps as rows.
     options = {"primal_tol": MARGIN.feasible * c, "iter_limit": 100 + 3 * n}
     try:
         _, _, flag, more = daqp.solve(

@@ -53,6 +53,7 @@ def _lines(X: np.ndarray) -> list[list[tuple[int, Fraction]]]:
     """Rows on a common line through 0, each with its (signed) multiple of the line's direction."""
     unit = X / np.abs(X).max(axis=1)[:, None]
     unit /= np.linalg.norm(unit, axis=1)[:, None]
+    # Rows on one line have the same height along any probe; sorting by it avoids all pairs.
     probe = np.random.default_rng(0).standard_normal(X.shape[1])
     height = np.abs(unit @ probe)
     order = np.argsort(height, kind="stable")

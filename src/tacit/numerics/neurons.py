@@ -43,6 +43,8 @@ def margins(
 ) -> tuple[np.ndarray, np.ndarray]:
     """y_i f(x_i), and bounds of their rounding errors; in more digits where they are needed."""
     q, error = _margins(X, y, alpha, net.V.astype(float), net.sign)  # rounded once at most
+    # Long doubles are slow: only for points that may have the smallest margin, if it is not known
+    # to 1e-11 of itself yet (a certificate needs 1e-8, and errors of both sides add up).
     rows = np.flatnonzero((error > 1e-11 * np.abs(q)) & (q - error <= 2 * (q + error).min()))
     if len(rows) * net.V.size <= MOST_PRODUCTS:
         long = np.longdouble

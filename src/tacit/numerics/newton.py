@@ -29,8 +29,10 @@ def logistic_fit(
 
     for _ in range(most_steps):
         margins = Z @ w
+        # 1/(1 + e^m), without overflow for large m and without 0 for small ones.
         lam = np.exp(-np.logaddexp(0, margins))
         gradient = ridge * w - lam @ Z
+        # What λ proves is checked elsewhere: a thousandth of the ridge's pull is exact enough.
         if margins.min() > 0 or np.linalg.norm(gradient) <= 1e-3 * ridge * np.linalg.norm(w):
             break
         bend = lam * (1 - lam)
@@ -54,6 +56,7 @@ def squared_hinge_fit(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
         Q, R = np.linalg.qr(Z.T)
         return Q @ squared_hinge_fit(R.T, Q.T @ w)
     w = w / (Z @ w).min()
+    # Each fit begins where the last one ended; with C = 1e8 at once, Newton's steps would be tiny.
     for C in (1e2, 1e4, 1e6, 1e8):
 
         def value(w: np.ndarray, C: float = C) -> float:
@@ -81,6 +84,7 @@ def _line_search(
 ) -> float | None:
     """The first of 1, ½, ¼, … that lowers the value enough; None when none does."""
     start, length = value(w), 1.0
+    # Armijo's condition. After 33 halvings the step is below what rounding does to the value.
     while value(w + length * step) > start + 1e-4 * length * slope:
         length /= 2
         if length < 1e-10:

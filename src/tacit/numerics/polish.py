@@ -177,6 +177,7 @@ def newton(
         slope, bend = _size(x, parts, net.sign, budget)
         residual = np.concatenate([H.T @ dual - slope, H @ x - goal])
         wrong = float(np.linalg.norm(residual))
+        # Newton's method squares the error: a step that does not halve it is at rounding, or lost.
         fruitless = 0 if wrong < smallest / 2 else fruitless + 1
         smallest = min(wrong, smallest)
         if fruitless == POLISH.most_fruitless:
@@ -186,8 +187,10 @@ def newton(
         scale = np.concatenate(
             [norms, np.maximum(np.abs(dual), POLISH.least_scale * np.abs(dual).max())]
         )
+        # Singular where a neuron or multiplier can move freely: the shortest step leaves it alone.
         step = scale * np.linalg.lstsq(matrix * scale, -residual, rcond=POLISH.singular)[0]
         share = np.abs(step[: len(x)]) / norms
+        # The equations hold inside these cells, which a neuron that turns far would leave.
         step *= min(1.0, POLISH.most_turn / max(share.max(), 1e-300))
         x, dual = x + step[: len(x)], dual + step[len(x) :]
         if not (np.isfinite(x).all() and np.isfinite(dual).all() and dual.max() > 0):

@@ -172,7 +172,7 @@ def _blas() -> Any:
 
 
 def _one_thread() -> AbstractContextManager:
-    """Let BLAS use one thread: with small matrices, on busy cores, its threads wait for each other."""
+    """Let BLAS use one thread: for small matrices its threads would mostly wait for each other."""
     blas = _blas()
     return blas.limit(limits=1, user_api="blas") if blas else nullcontext()
 
