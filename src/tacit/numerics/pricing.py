@@ -56,6 +56,7 @@ def price(
     lengths = np.linalg.norm(X, axis=1)
     steps = (len(c) + X.shape[1] + 8) * EPS
     error = steps * float(np.abs(c) @ lengths)
+    # Cells that stay this far below the floor cannot exceed it by rounding either.
     ceiling = floor - error
     rows = np.flatnonzero(norms > ceiling)
     planes = _hyperplanes(X, c)

@@ -100,9 +100,11 @@ def restricted_program(
         balls, ball_cones, ball_right = _sizes(count, d, width, budget)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    # Several threads would add in another order: the same problem must give the same bits.
     settings.max_threads = 1
     settings.time_limit = max(seconds, 0.1)
     settings.tol_gap_abs = settings.tol_gap_rel = precision
+    # A violation counts in units of the shortest point's margin, which `unit` may be far below.
     settings.tol_feas = max(precision * min(1.0, unit / float(lengths.min())), FINEST_FEASIBILITY)
     cost = np.zeros(width)
     cost[0] = -1
