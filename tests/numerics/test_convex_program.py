@@ -377,7 +377,9 @@ def test_no_direction_to_begin_with_has_a_margin(rng: np.random.Generator) -> No
     """Many points with random labels: the first program has no weights to give."""
     X, y = rng.standard_normal((2000, 20)), rng.choice([-1.0, 1.0], 2000)
     best = convex_optimum(X, y, seconds=0.1)
-    assert best.status == "bounded" and 0 < best.lower < best.upper
+    assert (
+        best.status == "bounded" and 0 < best.objective_bounds.lower < best.objective_bounds.upper
+    )
 
 
 def test_a_target_ends_the_search_on_the_right_side(rng: np.random.Generator) -> None:

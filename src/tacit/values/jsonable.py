@@ -19,12 +19,12 @@ def plain(value: Any) -> Any:
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if isinstance(value, np.generic | np.ndarray):
-        if value.dtype.kind != "f":
-            return value.tolist() if value.dtype.kind in "biu" else plain(value.tolist())
-        whole = np.asarray(value, dtype=object).copy()
+    if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind == "f":
+        whole = value.astype(object)
         whole[~np.isfinite(value)] = None
         return whole.tolist()
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
