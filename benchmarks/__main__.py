@@ -40,6 +40,11 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
 
         return section(say)
 
+    def proved() -> str:
+        from benchmarks.proved import section
+
+        return section(say)
+
     def gpu() -> str:
         from benchmarks.gpu import section
 
@@ -49,6 +54,7 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
         "ensembles": ensembles,
         "solvers": solvers,
         "real_data": real_data,
+        "proved": proved,
         "growth": growth,
         "gpu": gpu,
     }

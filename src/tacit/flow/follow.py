@@ -100,10 +100,11 @@ class Flow:
         seconds: float = 540.0,
         progress: Callable[[float], None] | None = None,
         most_tries: float = math.inf,
+        late: bool = False,
     ) -> Path:
         """Follow the path until the loss is that small, or for so many tries of a step.
 
-        It may be called again with a smaller loss.
+        It may be called again with a smaller loss; `late` tries long implicit steps at once.
         """
         end, reason, out_of_time = PathEnd.REACHED, "", False
         last_try = self.tries + most_tries
@@ -112,7 +113,7 @@ class Flow:
         try:
             if self.unsettled:
                 raise OutOfTime
-            h, stiff = 0.01 / self._fastest(), 0
+            h, stiff = 0.01 / self._fastest(), PATH.try_implicit if late else 0
             while self.now.log_L > log_L_end:
                 if self.fork:
                     end, reason = PathEnd.BRANCHED, self.fork

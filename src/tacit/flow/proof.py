@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from tacit.certificates import Certificate, Optimality
-from tacit.certificates.proved_end import ProvedEnd, proved_end
+from tacit.certificates import Certificate
+from tacit.certificates.proved_end import NARROW, ProvedEnd, proved_end
 from tacit.flow.evidence import LimitEvidence
 from tacit.flow.follow import Flow
 from tacit.flow.path import Path, PathEnd
@@ -45,13 +45,14 @@ def what_is_proved(
         return proved_end(data, network, train, flow.kind, certificate, evidence.groups, left)
 
     proved = bounded(path)
-    tight = certificate.optimality == Optimality.CERTIFIED or train == "first"
-    for depth in DEPTHS if tight else ():
-        if (proved and proved.narrow) or path.end is not PathEnd.REACHED:
+    for depth in DEPTHS:
+        if proved is None or proved.narrow or path.end is not PathEnd.REACHED:
+            break
+        if certificate.margin < (1 - NARROW) * proved.margin_bounds.upper:  # they stay apart
             break
         if depth * LN10 < path.last.log_L and depth >= DEEPEST[train]:
             left = max(until - perf_counter(), 0.0)
-            path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries)
+            path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries, late=True)
             if path.end is PathEnd.INTERRUPTED:
                 raise KeyboardInterrupt
             proved = bounded(path)
