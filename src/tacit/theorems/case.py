@@ -35,6 +35,12 @@ class Case:
                 f"{self.setting.activation}"
             )
 
+    @property
+    def given_start(self) -> Network:
+        """The initial weights of a case that has them."""
+        assert self.start is not None
+        return self.start
+
     @cached_property
     def alpha(self) -> float:
         """The slope α of the activation for negative inputs."""

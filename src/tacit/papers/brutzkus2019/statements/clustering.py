@@ -157,8 +157,7 @@ class ClusteringXOR(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(30 * case.start.W, case.start.a)
+        start = Network(30 * case.given_start.W, case.given_start.a)
         return replace(case, start=start, _properties={}), "start_within_a_step"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:

@@ -105,9 +105,8 @@ def _steps_of_xor() -> Evidence:
 
 def _negative_neurons_of_xor() -> Evidence:
     case = xor_case(50, 0.01, 0)
-    assert case.start is not None
     ones, eta = np.ones(4), case.setting.lr
-    path = descend(case.start, XOR_KINDS, XOR_LABELS, ones, eta, 2000)
+    path = descend(case.given_start, XOR_KINDS, XOR_LABELS, ones, eta, 2000)
     sums = [np.maximum(net.W[net.a < 0] @ PATTERNS[0], 0).sum() for net in path]
     most = float(max(sums)) / (50 * eta)
     words = f"On a run with k = 50, R⁺(1) + R⁻(1) reaches {most:.2f} kη."
@@ -116,9 +115,8 @@ def _negative_neurons_of_xor() -> Evidence:
 
 def _aside_of_xord() -> Evidence:
     case = xord_case(120, 1 / 410, seed=0)
-    assert case.start is not None
     goals, eta = np.array([8.0, 1.0]), case.setting.lr
-    last = descend(case.start, DIVERSE, DIVERSE_LABELS, goals, eta, 1)[-1]
+    last = descend(case.given_start, DIVERSE, DIVERSE_LABELS, goals, eta, 1)[-1]
     mine = (last.a > 0) & (nearest_patterns(last.W) % 2 == 0)
     most = float(np.abs(last.W[mine] @ PATTERNS[1]).sum()) / (eta * mine.sum())
     words = f"After one iteration with k = 120, S⁻ is {most:.2f} |W⁺(1) ∪ W⁺(3)| η."
@@ -157,10 +155,9 @@ class ConvergenceXOR(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = xor_case(25, 0.1, seed=0)
-        assert case.start is not None
-        W = case.start.W.copy()
+        W = case.given_start.W.copy()
         W[:25] = np.abs(W[:25])  # all w look towards x₁, none towards x₃
-        return Case(case.data, case.setting, Network(W, case.start.a)), "explored"
+        return Case(case.data, case.setting, Network(W, case.given_start.a)), "explored"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         start = planar_start(case, run)

@@ -129,9 +129,10 @@ class Theorem56(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         """Every point is on its side, but the signs are not equally strong."""
         case = self.example()
-        assert case.start is not None
-        share = np.where(case.start.a > 0, 8.0, 4.0)
-        start = replace(case.start, W=share[:, None] * case.start.W, a=share * case.start.a)
+        share = np.where(case.given_start.a > 0, 8.0, 4.0)
+        start = replace(
+            case.given_start, W=share[:, None] * case.given_start.W, a=share * case.given_start.a
+        )
         return replace(case, start=start), "near_the_best"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:

@@ -65,10 +65,9 @@ class Lemma53(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        W = case.start.W.copy()
+        W = case.given_start.W.copy()
         W[0] += 0.01
-        return replace(case, start=replace(case.start, W=W)), "embedded"
+        return replace(case, start=replace(case.given_start, W=W)), "embedded"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma 5.3"
@@ -98,10 +97,11 @@ class Lemma53(Theorem):
         return max(_off(moment.network, b) for moment in run.path)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        assert case.start is not None
         pair = Network(prediction.values["W"][::-1], prediction.values["a"], case.alpha)
-        later = embed(case.start.a, pair)
-        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(0.0, -1.0, later)))
+        later = embed(case.given_start.a, pair)
+        return Observation(
+            (PathPoint(-math.inf, 0.0, case.given_start), PathPoint(0.0, -1.0, later))
+        )
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Along the whole path the neurons keep their proportions, up to {residual:.1e}."
@@ -171,8 +171,7 @@ class Lemma54(Theorem):
         """The largest ‖θ − π_b̄(θ̃)‖_M/‖θ‖_M over the moments in the window."""
         assert run is not None
         case = started(case, run)
-        assert case.start is not None
-        known = embedding_of(case, case.start)
+        known = embedding_of(case, case.given_start)
         worst = None
         for moment in run.path:
             time = case.data.n * math.exp(min(moment.time, 700.0))  # of the mean loss
@@ -185,9 +184,8 @@ class Lemma54(Theorem):
         return worst
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        assert case.start is not None
-        known = embedding_of(case, case.start)
-        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
+        known = embedding_of(case, case.given_start)
+        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.given_start)]
         for r in (0.2, 0.9):
             time = known.time(r) / case.data.n
             network = embed(known.b, _two_neurons(case, known, math.log(r)))

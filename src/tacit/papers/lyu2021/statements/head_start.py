@@ -90,8 +90,7 @@ class TheoremB19(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         """The example without its good neuron."""
         case = self.example()
-        assert case.start is not None
-        start = Network(case.start.W[1:], case.start.a[1:], 0.5)
+        start = Network(case.given_start.W[1:], case.given_start.a[1:], 0.5)
         return Case(case.data, flow_setting("leaky:0.5", 3), start), "head_start"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
@@ -144,12 +143,13 @@ class TheoremB19(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """The good neurons grow along the separator; the others stay."""
-        assert case.start is not None
-        good = np.flatnonzero(head_starts(case.start, case) > 0)
-        a = np.zeros_like(case.start.a)
-        a[good] = 10 * neuron_sizes(case.start)[good].max() * np.sign(case.start.a[good])
+        good = np.flatnonzero(head_starts(case.given_start, case) > 0)
+        a = np.zeros_like(case.given_start.a)
+        a[good] = (
+            10 * neuron_sizes(case.given_start)[good].max() * np.sign(case.given_start.a[good])
+        )
         grown = Network(np.outer(a, case.view.separator.direction), a, case.alpha)
-        moments = (PathPoint(-math.inf, 0.0, case.start), PathPoint(10.0, -100.0, grown))
+        moments = (PathPoint(-math.inf, 0.0, case.given_start), PathPoint(10.0, -100.0, grown))
         return Observation(moments, grown)
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:

@@ -112,8 +112,9 @@ class TheoremA7(_OneSurvives):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        return replace(case, start=replace(case.start, a=-np.abs(case.start.a))), "some_positive"
+        return replace(
+            case, start=replace(case.given_start, a=-np.abs(case.given_start.a))
+        ), "some_positive"
 
     @staticmethod
     def _rays() -> Evidence:
@@ -163,8 +164,7 @@ class TheoremA10(_OneSurvives):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        return replace(case, start=replace(case.start, a=2 * case.start.a)), "balanced"
+        return replace(case, start=replace(case.given_start, a=2 * case.given_start.a)), "balanced"
 
     @staticmethod
     def _weights() -> Evidence:

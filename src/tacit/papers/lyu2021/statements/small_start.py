@@ -96,8 +96,7 @@ class Lemma52(Theorem):
         """The share by which the error exceeds its bound, at the worst of some radii."""
         assert run is not None
         case = started(case, run)
-        assert case.start is not None
-        known = embedding_of(case, case.start)
+        known = embedding_of(case, case.given_start)
         X, y = symmetrised(case)
         moments = [moment for moment in run.path if moment.time < LAST_TIME]
         times = case.data.n * np.exp([moment.time for moment in moments])  # of the mean loss
@@ -112,9 +111,8 @@ class Lemma52(Theorem):
         return worst
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        assert case.start is not None
-        known = embedding_of(case, case.start)
-        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.start)]
+        known = embedding_of(case, case.given_start)
+        moments = [PathPoint(-math.inf, math.log(case.data.n * math.log(2)), case.given_start)]
         for r in prediction.values["radii"]:
             time = known.time(r) / case.data.n
             network = Network(*known.neurons(r), case.alpha)

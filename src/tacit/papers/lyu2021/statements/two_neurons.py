@@ -52,8 +52,7 @@ class Theorem55(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        return replace(case, start=replace(case.start, W=-case.start.W)), "right_sides"
+        return replace(case, start=replace(case.given_start, W=-case.given_start.W)), "right_sides"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Theorem 5.5"

@@ -112,10 +112,9 @@ class TheoremE4(Theorem):
     def counterexample(self) -> tuple[Case, str]:
         """The first neuron turned by 0.1 rad."""
         case = self.example()
-        assert case.start is not None
-        W, (c, s) = case.start.W.copy(), (math.cos(0.1), math.sin(0.1))
+        W, (c, s) = case.given_start.W.copy(), (math.cos(0.1), math.sin(0.1))
         W[0] = np.array([[c, -s], [s, c]]) @ W[0]
-        return Case(case.data, case.setting, replace(case.start, W=W)), "well_aligned"
+        return Case(case.data, case.setting, replace(case.given_start, W=W)), "well_aligned"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         longest = float(np.linalg.norm(case.data.X, axis=1).max())
@@ -163,8 +162,7 @@ class TheoremE4(Theorem):
         return worst if seen else None
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        assert case.start is not None
-        start, moments = case.start, [PathPoint(-math.inf, 0.0, case.start)]
+        start, moments = case.given_start, [PathPoint(-math.inf, 0.0, case.given_start)]
         for t in prediction.values["until"] * np.array([0.25, 0.5, 1.0]):
             growth = math.exp(prediction.values["rate"] * t)
             network = Network(growth * start.W, growth * start.a, case.alpha)

@@ -139,8 +139,7 @@ class LemmaA3(Theorem):
         return max((off for off in distances if off is not None), default=None)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        assert case.start is not None
-        first = case.start
+        first = case.given_start
         times = [0.0, 0.1, 0.2]
         nets = [first] + [integrated(case, first, time) for time in times[1:]]
         moments = [
@@ -313,9 +312,8 @@ class LemmaA4(Theorem):
         return Estimate(worst, worst - sure, "a neuron shrank until its digits were lost")
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        assert case.start is not None
-        W, a = case.start.W, case.start.a
-        return run_through(case.start, Network(3 * W, 3 * a), Network(0.1 * W, 0.1 * a))
+        W, a = case.given_start.W, case.given_start.a
+        return run_through(case.given_start, Network(3 * W, 3 * a), Network(0.1 * W, 0.1 * a))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"Along the path a and ±‖w‖ of a neuron differ by at most {residual:.1e}, relative."

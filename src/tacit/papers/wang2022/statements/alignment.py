@@ -107,8 +107,7 @@ class Theorem1(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(case.start.W, 2 * case.start.a)
+        start = Network(case.given_start.W, 2 * case.given_start.a)
         return Case(case.data, case.setting, start), "balanced"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
@@ -153,13 +152,12 @@ class Theorem1(Theorem):
         return None if missing > 0 and too_short else missing
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        assert case.start is not None
         extremal = extremal_directions(case.data.X, case.data.y.astype(float))
         best = {s: next(i.direction for i in extremal.items if i.sign == s) for s in (1, -1)}
-        size = np.linalg.norm(case.start.W, axis=1, keepdims=True)
-        W = size * np.array([best[s] for s in np.sign(case.start.a).astype(int).tolist()])
-        then = PathPoint(math.log(prediction.values["time"]), 0.0, Network(W, case.start.a))
-        return Observation((PathPoint(-math.inf, 0.0, case.start), then))
+        size = np.linalg.norm(case.given_start.W, axis=1, keepdims=True)
+        W = size * np.array([best[s] for s in np.sign(case.given_start.a).astype(int).tolist()])
+        then = PathPoint(math.log(prediction.values["time"]), 0.0, Network(W, case.given_start.a))
+        return Observation((PathPoint(-math.inf, 0.0, case.given_start), then))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:

@@ -55,8 +55,7 @@ class Lemma1(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(case.start.W, 2 * case.start.a)
+        start = Network(case.given_start.W, 2 * case.given_start.a)
         return Case(case.data, case.setting, start), "balanced"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
@@ -85,9 +84,10 @@ class Lemma1(Theorem):
         return worst
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        assert case.start is not None
-        grown = Network(100 * case.start.W, 100 * case.start.a)
-        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(1.0, 0.0, grown)))
+        grown = Network(100 * case.given_start.W, 100 * case.given_start.a)
+        return Observation(
+            (PathPoint(-math.inf, 0.0, case.given_start), PathPoint(1.0, 0.0, grown))
+        )
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"‖w‖² and a² differ by {residual:.1e} of their size at most, along the whole path."
@@ -129,8 +129,7 @@ class Lemma2(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(1e5 * case.start.W, 1e5 * case.start.a)
+        start = Network(1e5 * case.given_start.W, 1e5 * case.given_start.a)
         return Case(case.data, case.setting, start), "lasts_at_first"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
@@ -178,18 +177,19 @@ class Lemma2(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """At the last moment the weights are as large as the bounds allow."""
-        assert case.start is not None
         allowed = prediction.values["difference"], prediction.values["rate"]
         low, high = 1.0, 1e10
         for _ in range(200):
             middle = math.sqrt(low * high)
-            network = Network(middle * case.start.W, middle * case.start.a)
+            network = Network(middle * case.given_start.W, middle * case.given_start.a)
             both = early.differences(network, case.data)
             fits = all(f <= most for f, most in zip(both, allowed, strict=True))
             low, high = (middle, high) if fits else (low, middle)
-        last = Network(low * case.start.W, low * case.start.a)
+        last = Network(low * case.given_start.W, low * case.given_start.a)
         time = math.log(prediction.values["time"])
-        return Observation((PathPoint(-math.inf, 0.0, case.start), PathPoint(time, 0.0, last)))
+        return Observation(
+            (PathPoint(-math.inf, 0.0, case.given_start), PathPoint(time, 0.0, last))
+        )
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         if residual == 0:

@@ -131,8 +131,7 @@ class Theorem4(_GlobalLimit):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(case.start.W, np.abs(case.start.a))
+        start = Network(case.given_start.W, np.abs(case.given_start.a))
         return Case(case.data, case.setting, start), "matching_neurons"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:

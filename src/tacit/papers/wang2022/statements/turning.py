@@ -96,8 +96,7 @@ class Corollary1(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        assert case.start is not None
-        start = Network(case.start.W, -case.start.a)
+        start = Network(case.given_start.W, -case.given_start.a)
         return Case(case.data, case.setting, start), "matching_neuron"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
@@ -140,19 +139,18 @@ class Corollary1(Theorem):
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """Each neuron is turned, at half time, to where the curve is then."""
-        assert case.start is not None
-        data, W = case.data, case.start.W.copy()
+        data, W = case.data, case.given_start.W.copy()
         time = prediction.values["time"] / 2
-        for k, (first, size, _) in _curves(case.start, data).items():
+        for k, (first, size, _) in _curves(case.given_start, data).items():
             w = W[k]
-            g = np.sign(case.start.a[k]) * flow_gradient(data.X, data.y / 2, w)
+            g = np.sign(case.given_start.a[k]) * flow_gradient(data.X, data.y / 2, w)
             v, length = g / np.linalg.norm(g), float(np.linalg.norm(w))
             side = w - (w @ v) * v
             z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * time)
             if np.linalg.norm(side) > 1e-9 * length:
                 W[k] = length * (z * v + math.sqrt(1 - z**2) * side / np.linalg.norm(side))
-        then = PathPoint(math.log(time), 0.0, Network(W, case.start.a))
-        return Observation((PathPoint(-math.inf, 0.0, case.start), then))
+        then = PathPoint(math.log(time), 0.0, Network(W, case.given_start.a))
+        return Observation((PathPoint(-math.inf, 0.0, case.given_start), then))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
