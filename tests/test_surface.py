@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pkgutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +149,20 @@ def test_points_that_are_no_numbers_are_refused(X, y):
 def test_a_slope_that_is_no_number_is_refused():
     with pytest.raises(tacit.BadInput, match="slope"):
         tacit.Network([[1.0, 0.0]], [1.0], "leaky:0.3")
+
+
+COMMANDS = [verb for verb in VERBS if verb != "load"]
+OTHERWISE = {"signs": "both", "train": None, "out": Path("figures")}
+"""Options that say the same by other words: signs, what the weights have, where figures go."""
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_command_line_has_the_same_defaults(verb):
+    command = getattr(import_module(f"tacit.cli.{verb}"), verb)
+    options: dict[str, object] = {}
+    for one in inspect.signature(command).parameters.values():
+        default = one.default
+        options |= vars(default) if dataclasses.is_dataclass(default) else {one.name: default}
+    for one in inspect.signature(getattr(tacit, verb)).parameters.values():
+        if one.default is not one.empty and one.name in options:
+            assert options[one.name] in (one.default, OTHERWISE.get(one.name, one.default))

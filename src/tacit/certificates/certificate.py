@@ -196,7 +196,7 @@ def certify(
     *,
     train: Layers = "both",
     tolerance: float = TOLERANCE,
-    seconds: float = math.inf,
+    seconds: float = 120.0,
     progress: Progress | None = None,
 ) -> Certificate:
     """Say what given weights are: a KKT point? The global optimum? What do they lack?
@@ -212,7 +212,7 @@ def certify(
     tolerance : float, default 1e-6
         Residuals, shortfalls of the margin, and sines of the angles between a neuron's activation
         hyperplane and a point on it, up to this, count as none.
-    seconds : float, default inf
+    seconds : float, default 120
         Stop looking for better networks after about that long.
     progress : callable, optional
         Called with the bounds of the objective while better networks are looked for.

@@ -249,7 +249,7 @@ def optimum(
     setting: Setting | None = None,
     *,
     signs: Sequence[int] = (1, -1),
-    seconds: float = math.inf,
+    seconds: float = 120.0,
     progress: Progress | None = None,
 ) -> Optimum:
     """Find the network with the widest margin, with proved bounds; nothing is trained.
@@ -268,7 +268,7 @@ def optimum(
         ReLU with both layers trained by default.
     signs : sequence of int, default (1, -1)
         The signs of output weights that are allowed (only with both layers trained).
-    seconds : float, default inf
+    seconds : float, default 120
         About how long it may take, over all classes; what has been proved by then is returned.
     progress : callable, optional
         Called with the lower and upper bound of the objective after every round.
