@@ -131,7 +131,7 @@ def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
 
 
 def test_an_interrupt_during_the_proof_keeps_the_limit(monkeypatch) -> None:
-    def interrupted(flow, goal, seconds=1.0, progress=None, most_tries=1.0):
+    def interrupted(flow, goal, seconds=1.0, progress=None, **options):
         return replace(run(flow, -1.0, seconds), end=PathEnd.INTERRUPTED)
 
     run = Flow.run
