@@ -10,7 +10,7 @@ from tacit.data.clusters import cluster_centres
 from tacit.data.xor import PATTERNS, f_star, is_diverse, pattern_sets
 from tacit.data.xord_kinds import DECOYS, KINDS, LABELS, POINTS, kind_probabilities
 from tacit.papers.brutzkus2019.statements.samples import smallest_missed
-from tacit.papers.brutzkus2019.statements.small import MISSED
+from tacit.papers.brutzkus2019.statements.smallest_networks import MISSED
 from tacit.values import BadInput
 
 

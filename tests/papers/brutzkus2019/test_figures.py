@@ -13,7 +13,7 @@ from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.papers.brutzkus2019.figures.xord_runs import train_xord
 from tacit.papers.brutzkus2019.statements.descent import descend
 from tacit.papers.brutzkus2019.statements.kinds import DIVERSE, DIVERSE_LABELS
-from tacit.papers.brutzkus2019.statements.small import decoyed
+from tacit.papers.brutzkus2019.statements.smallest_networks import decoyed
 from tacit.theorems import Network
 from tacit.values import BadInput
 

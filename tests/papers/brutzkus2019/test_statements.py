@@ -31,7 +31,7 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     nearest_patterns,
     outputs_by_kind,
 )
-from tacit.papers.brutzkus2019.statements.small import unexplored
+from tacit.papers.brutzkus2019.statements.smallest_networks import unexplored
 from tacit.theorems import Network, Observation, PathPoint, judge, theorem
 from tacit.training import train
 from tacit.values import Dataset

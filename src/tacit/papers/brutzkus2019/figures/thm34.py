@@ -20,7 +20,7 @@ from tacit.papers.brutzkus2019.figures.plane_networks import (
 )
 from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.papers.brutzkus2019.statements.convergence import time_bound
-from tacit.papers.brutzkus2019.statements.small import unexplored
+from tacit.papers.brutzkus2019.statements.smallest_networks import unexplored
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
 from tacit.reproduction.claims import at_most, probability_at_least

@@ -7,7 +7,7 @@ from tacit.papers.brutzkus2019.statements.convergence import ConvergenceXOR, Con
 from tacit.papers.brutzkus2019.statements.exploration import ExplorationXOR, ExplorationXORD
 from tacit.papers.brutzkus2019.statements.expressive import SmallCapacity, TwoOfEach
 from tacit.papers.brutzkus2019.statements.samples import SampleGap, UniformDiversity
-from tacit.papers.brutzkus2019.statements.small import SmallXOR, SmallXORD
+from tacit.papers.brutzkus2019.statements.smallest_networks import SmallXOR, SmallXORD
 from tacit.theorems import Theorem
 
 THEOREMS: tuple[type[Theorem], ...] = (

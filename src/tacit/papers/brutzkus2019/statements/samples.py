@@ -14,7 +14,7 @@ from tacit.messages import count
 from tacit.papers.brutzkus2019.statements.cases import xord_case
 from tacit.papers.brutzkus2019.statements.expressive import labels_of_f
 from tacit.papers.brutzkus2019.statements.hypotheses import NEGLIGIBLE, conv_network
-from tacit.papers.brutzkus2019.statements.small import MISSED
+from tacit.papers.brutzkus2019.statements.smallest_networks import MISSED
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check
