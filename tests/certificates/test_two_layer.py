@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from helpers import kkt_of, refused
+from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
+from tacit.values import Network
 
 ALPHAS = [0.0, 0.1, 0.3, 0.5, 0.8, 0.99]
 
@@ -226,3 +228,13 @@ def test_bad_input_is_refused_in_one_line(change, words):
     good = {"W": [[1.0, 2.0]], "a": [1.0], "X": [[1.0, 1.0]], "y": [1], "alpha": 0.0}
     kkt_of(**good)
     refused(lambda: kkt_of(**{**good, **change}), *words)
+
+
+def test_the_same_question_is_answered_once() -> None:
+    """By identity: other data, or another network of the same weights, is another question."""
+    data, net = load("xor"), Network(np.eye(2), np.ones(2))
+    first = two_layer_kkt(data, net)
+    assert two_layer_kkt(data, net) is first
+    assert two_layer_kkt(data, net, boundary=1e-3) is not first
+    assert two_layer_kkt(load("xor"), net) is not first
+    assert two_layer_kkt(data, Network(np.eye(2), np.ones(2))) is not first
