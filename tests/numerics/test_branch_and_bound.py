@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,6 +43,72 @@ def test_bound_is_the_maximum_over_all_cells(draw, d, alpha, rng):
             u = branched.directions[0]
             assert function(X, c, alpha, u) == pytest.approx(best, rel=1e-8)
             assert np.linalg.norm(u) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 12])
+@pytest.mark.parametrize("draw", [problem, degenerate])
+def test_quadratic_functions_prove_the_same(draw, d, alpha, rng, monkeypatch):
+    only = replace(BRANCHING, chords_first=1, nodes_at_a_time=1, quadratics_first=10**9)
+    for _ in range(4):
+        X, c = draw(rng, 9, d)
+        best = price(X, c, alpha, cells(X), 0.0).bound
+        size = float(np.abs(c) @ np.linalg.norm(X, axis=1))
+        if best < 1e-3 * size:
+            continue
+        for share in (1.0, 0.9, 0.01):
+            with monkeypatch.context() as patch:
+                patch.setattr(branch_and_bound, "BRANCHING", only)
+                branched = Branching(X, c, alpha).maximum(share * best)
+            assert branched.closed
+            assert best - 1e-11 * size <= branched.bound <= best * (1 + 1e-8)
+
+
+def test_quadratic_functions_are_valid_wherever_they_stop(rng, monkeypatch):
+    X, c = problem(rng, 30, 6)
+    best = Branching(X, c, 0.1).maximum(0.0).bound
+    for nodes in (1, 2, 5, 20):
+        few = replace(BRANCHING, chords_first=1, nodes_at_a_time=1, quadratics_first=nodes)
+        few = replace(few, seconds_at_a_time=0.0, most_nodes=20 * nodes)
+        monkeypatch.setattr(branch_and_bound, "BRANCHING", few)
+        for floor in (0.3, 0.9, 0.999):
+            assert Branching(X, c, 0.1).maximum(floor * best).bound >= best * (1 - 1e-14)
+
+
+def test_relaxations_bound_the_function_everywhere(rng):
+    """Of random nodes with random multipliers: sampled, and sampled inside of their ranges."""
+    from tacit.numerics import _quadratics
+
+    for _ in range(10):
+        X, c = problem(rng, 12, 4)
+        F = Branching(X, c, float(rng.choice([0.0, 0.4]))).F
+        u = rng.standard_normal(4)
+        U = rng.standard_normal((5000, 4))
+        U *= (rng.random(5000) ** 0.25 / np.linalg.norm(U, axis=1))[:, None]
+        K = len(F.rows)
+        side = np.where(rng.random(K) < 0.4, np.sign(F.rows @ u), 0).astype(np.int8)
+        low, high = -F.norms * rng.uniform(0.2, 1, K), F.norms * rng.uniform(0.2, 1, K)
+        low[: F.up], high[: F.up] = -F.norms[: F.up], F.norms[: F.up]
+        z = rng.uniform(0.05, 0.45, 2 * K + 2)
+        z[0] = 50.0
+        node = _quadratics.QuadraticNode(side, low, high, z)
+        terms, first = _quadratics.terms_of(F, node)
+        made = _quadratics.factored(F, terms, first, z, 1e-3)
+        t = U @ F.rows.T
+        inside = (np.where(side != 0, side * t >= 0, (low <= t) & (t <= high))).all(axis=1)
+        plus = np.maximum(t, 0)
+        values = U @ F.linear + plus[:, : F.up].sum(axis=1) - plus[:, F.up :].sum(axis=1)
+        assert inside.any() and made.positive and made.bound >= values[inside].max()
+        threshold = float(np.quantile(values[inside], 0.9))
+        z[0] = 4.0
+        made, _ = _quadratics.relax(F, node, terms, first, threshold, 1e-2)
+        shape, inverse = _quadratics.shape_of(F, made)
+        _quadratics.shrink(F, node, made, shape, inverse, threshold)
+        above = U[inside & (values > threshold)] @ F.rows.T
+        open_rows = node.side == 0
+        assert (node.low[open_rows] <= above[:, open_rows]).all()
+        assert (node.high[open_rows] >= above[:, open_rows]).all()
+        assert (node.side * above >= 0).all()
 
 
 def test_valid_wherever_it_stops(rng, monkeypatch):

@@ -4,7 +4,8 @@ Points with c_i < 0 make the function concave, so only the sides of the others, 
 branched on. A node that knows some of them replaces the rest by chords over ranges of u·x_i, which
 is a concave function; its dual, a least-squares problem over a box, bounds the node (`_branching`).
 What makes the tree small: u for which the bound is above the threshold lie in a cap of the ball,
-over which ranges are smaller, hence chords lower, hence the cap smaller. Every bound is computed
+over which ranges are smaller, hence chords lower, hence the cap smaller. Where that does not close
+it soon, quadratic functions take the place of chords (`_quadratics`). Every bound is computed
 from the multipliers themselves, rounding errors included, so it holds however good these are.
 """
 
@@ -25,7 +26,11 @@ from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import BRANCHING
 
 if TYPE_CHECKING:
-    from tacit.numerics._branching import Tree
+    from collections.abc import Callable
+
+    from tacit.numerics._branching import Sum, Tree
+
+    Search = Callable[..., tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,57 +131,82 @@ class Branching:
         ends with `enough` directions above the floor, after about `seconds`, or when `stop` is set;
         the bound is valid all the same, but not sharp.
         """
-        from tacit.numerics._branching import search
+        from tacit.numerics import _branching, _quadratics
 
         deadline = perf_counter() + seconds
         most = BRANCHING.most_nodes if math.isinf(seconds) else sys.maxsize
         stretch, left_out = self.span.stretch, self.span.left_out
-        low = threshold = max((floor - left_out) / stretch, 0.0)
-        tree = self._root(threshold)
+        low = max((floor - left_out) / stretch, 0.0)
         enough = min(enough or BRANCHING.most_directions, BRANCHING.most_directions)
-        decided = 0.0
+        tree = self._slots(BRANCHING.first_slots, 0)
+        _branching.begin(self.F, tree, low)
+        run = _Run(self.F, tree, low, low, enough, deadline, stop)
         entries = max(self.F.rows.size, 1)
         at_a_time = min(max(BRANCHING.entries_at_a_time // entries, 1), BRANCHING.nodes_at_a_time)
-        while tree.counts[0] and tree.counts[2] < most and tree.counts[3] < enough:
-            threshold, last = search(self.F, tree, low, threshold, enough, at_a_time)
-            decided = max(decided, last)
-            if perf_counter() > deadline or (stop is not None and stop.is_set()):
-                break
-            if tree.counts[1] == 0:
-                if 2 * sum(array.nbytes for array in tree) > BRANCHING.most_bytes:
-                    break
-                tree = grown(tree)
-        left = float(tree.bounds[tree.heap[0]]) if tree.counts[0] else 0.0
-        bound = max(decided, left, threshold) * stretch + left_out
-        many = int(tree.counts[3])
-        best = np.argsort(-tree.values[:many])
+        chords: tuple[Search, int, int] = _branching.search, most, at_a_time
+        run.go(*chords, BRANCHING.chords_first)
+        bound = run.bound
+        each = self._seconds_of_a_quadratic()
+        affordable = each * BRANCHING.quadratics_first <= min(0.5 * seconds, BRANCHING.most_seconds)
+        if not (run.threshold > 0 and affordable):  # quadratic functions need a scale, and time
+            run.go(*chords)
+        elif run.going and run.nodes < most:  # the better of the two goes on
+            few = most // BRANCHING.chords_of_a_quadratic
+            quadratics = _quadratics.search, few, max(int(BRANCHING.seconds_at_a_time / each), 1)
+            tree = self._quadratic_root(run.threshold)
+            other = _Run(self.F, tree, low, run.threshold, enough, deadline, stop)
+            other.go(*quadratics, BRANCHING.quadratics_first)
+            bound = min(bound, other.bound)
+            if other.bound <= run.bound:
+                run, other, chords = other, run, quadratics
+            run.go(*chords)
+            run.take(other)
+        bound = min(bound, run.bound)
+        many = int(run.tree.counts[3])
+        best = np.argsort(-run.tree.values[:many])
         return Branched(
-            max(bound * (1 + 4 * EPS), floor),
-            tree.pool[best] @ self.span.basis.T,
-            tree.values[best],
-            int(tree.counts[2]),
-            not tree.counts[0],
+            max((bound * stretch + left_out) * (1 + 4 * EPS), floor),
+            run.tree.pool[best] @ self.span.basis.T,
+            run.tree.values[best],
+            run.nodes,
+            not run.tree.counts[0],
         )
 
-    def _root(self, threshold: float) -> Tree:
-        """One node that knows nothing but how long the rows are."""
-        from tacit.numerics._branching import begin
+    def _seconds_of_a_quadratic(self) -> float:
+        """About how long a node takes: Newton steps in the multipliers, two for a row with −."""
+        K, r = self.F.rows.shape
+        unknowns = 2 * K - self.F.up + 1
+        return BRANCHING.seconds_of_an_operation * (unknowns**3 / 3 + K * K * r + 2 * r**3)
 
-        tree = self.slots(BRANCHING.first_slots)
+    def compile_quadratics(self) -> None:
+        """Small problems do not come to them."""
+        from tacit.numerics._quadratics import search
+
+        search(self.F, self._quadratic_root(0.5), 0.5, 0.5, 1, 1)
+
+    def _quadratic_root(self, threshold: float) -> Tree:
+        """One node that knows nothing but how long the rows are."""
+        from tacit.numerics._quadratics import begin
+
+        tree = self._slots(BRANCHING.first_slots, len(self.F.rows) + 2)
         begin(self.F, tree, threshold)
         return tree
 
     def slots(self, many: int) -> Tree:
-        """Room for so many nodes."""
+        """Room for so many nodes with chords."""
+        return self._slots(many, 0)
+
+    def _slots(self, many: int, more: int) -> Tree:
+        """Room for so many nodes; with quadratic functions all rows have ranges, and more z."""
         from tacit.numerics._branching import Tree
 
         K, r = self.F.rows.shape
-        up = self.F.up
+        ranged = K if more else self.F.up
         return Tree(
-            np.zeros((many, up), dtype=np.int8),
-            np.zeros((many, up)),
-            np.zeros((many, up)),
-            np.zeros((many, K)),
+            np.zeros((many, ranged), dtype=np.int8),
+            np.zeros((many, ranged)),
+            np.zeros((many, ranged)),
+            np.zeros((many, K + more)),
             np.zeros(many),
             np.zeros(many, dtype=np.int64),
             np.arange(many),
@@ -184,6 +214,55 @@ class Branching:
             np.zeros((BRANCHING.most_directions, r)),
             np.zeros(BRANCHING.most_directions),
         )
+
+
+@dataclass
+class _Run:
+    """One search over a tree that grows, and what it has proved so far."""
+
+    F: Sum
+    tree: Tree
+    floor: float
+    threshold: float
+    enough: int
+    deadline: float
+    stop: Event | None
+    decided: float = 0.0
+
+    def go(self, search: Search, most: int, at_a_time: int, first: int = sys.maxsize) -> None:
+        """Until nothing is left, so many nodes were seen, or time or memory are used up."""
+        while self.going and self.nodes < min(most, first):
+            self.threshold, decided = search(
+                self.F, self.tree, self.floor, self.threshold, self.enough, at_a_time
+            )
+            self.decided = max(self.decided, decided)
+            if self.tree.counts[1] == 0:
+                if 2 * sum(array.nbytes for array in self.tree) > BRANCHING.most_bytes:
+                    break
+                self.tree = grown(self.tree)
+
+    @property
+    def nodes(self) -> int:
+        return int(self.tree.counts[2])
+
+    @property
+    def going(self) -> bool:
+        """Nodes are left, and so are time and the wish for directions."""
+        stopped = perf_counter() > self.deadline or (self.stop is not None and self.stop.is_set())
+        return bool(self.tree.counts[0] and self.tree.counts[3] < self.enough) and not stopped
+
+    def take(self, other: _Run) -> None:
+        """The directions of another run too, and its nodes."""
+        counts, more = self.tree.counts, other.tree.counts
+        room = min(int(more[3]), len(self.tree.values) - int(counts[3]))
+        at = slice(int(counts[3]), int(counts[3]) + room)
+        self.tree.pool[at], self.tree.values[at] = other.tree.pool[:room], other.tree.values[:room]
+        counts[2:] += np.array([more[2], room])
+
+    @property
+    def bound(self) -> float:
+        left = float(self.tree.bounds[self.tree.heap[0]]) if self.tree.counts[0] else 0.0
+        return max(self.decided, left, self.threshold)
 
 
 def grown(tree: Tree) -> Tree:
@@ -210,6 +289,7 @@ def _prepare() -> None:
     function = Branching(np.eye(2), np.array([1.0, -0.5]), 0.0)
     function.climb(np.eye(2))
     function.maximum(0.0)
+    function.compile_quadratics()
 
 
 def compilation() -> float:

@@ -143,6 +143,18 @@ class BranchingLimits:
     """… and the memory for them that a search may take."""
     most_directions: int = 120
     """Directions above the floor that are kept."""
+    chords_first: int = 10_000
+    """Nodes that chords bound at first; if some are left open, quadratic functions …"""
+    quadratics_first: int = 500
+    """… bound so many, and those with the smaller bound go on."""
+    chords_of_a_quadratic: int = 20
+    """What a node that a quadratic function bounds costs, in nodes with chords."""
+    seconds_of_an_operation: float = 5e-9
+    """Of all Newton steps of a node, for one operation of a step: measured, roughly …"""
+    most_seconds: float = 10.0
+    """… and what the first of these nodes may take, or half of the time."""
+    seconds_at_a_time: float = 0.1
+    """Between two looks at the clock."""
 
 
 @dataclass(frozen=True)
