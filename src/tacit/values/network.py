@@ -233,5 +233,5 @@ class Network:
 
     def __repr__(self) -> str:
         kind = "ReLU" if self.alpha == 0 else f"Leaky ReLU (α = {self.alpha:g})"
-        dimensions = count(self.d, "dimension")
-        return f"Network: {self.width} {kind} neurons in {dimensions}, ‖θ‖ = {self.norm:.4g}"
+        neurons, dimensions = count(self.width, f"{kind} neuron"), count(self.d, "dimension")
+        return f"Network: {neurons} in {dimensions}, ‖θ‖ = {self.norm:.4g}"
