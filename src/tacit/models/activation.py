@@ -55,7 +55,7 @@ def parse_activation(text: str) -> Activation:
 def check_alpha(alpha: float) -> None:
     """Refuse slopes for which φ is no activation."""
     if not isinstance(alpha, Real) or not 0 <= alpha < 1:
-        raise BadInput(f"the slope α = {alpha} of the activation must be a number in [0, 1)")
+        raise BadInput(f"the slope α = {alpha} of the activation must be in [0, 1)")
 
 
 def phi(z: jax.Array, alpha: float) -> jax.Array:
