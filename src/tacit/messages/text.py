@@ -61,7 +61,7 @@ def outward(lower: float, upper: float) -> tuple[str, str]:
     Examples
     --------
     >>> outward(0.0711919759012, 0.0711919759604)
-    ('0.07119197590', '0.07119197597')
+    ('0.071191975901', '0.071191975961')
     """
     ends = Decimal(lower), Decimal(upper)
     if not (0 < lower <= upper < math.inf):
