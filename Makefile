@@ -61,7 +61,7 @@ soak: .venv/installed
 	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt hatchling editables
 	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
 	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]' || \
-	  for peer in cvxpy torch pyscnn; do \
+	  for peer in cvxpy torch pyscipopt pyscnn; do \
 	    .venv-bench/bin/python -m pip install --quiet --constraint constraints.txt $$peer || echo "$$peer cannot be installed here"; \
 	  done
 	@touch $@

@@ -40,6 +40,11 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
 
         return section(say)
 
+    def pricing() -> str:
+        from benchmarks.pricing import section
+
+        return section(say)
+
     def proved() -> str:
         from benchmarks.proved import section
 
@@ -54,6 +59,7 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
         "ensembles": ensembles,
         "solvers": solvers,
         "real_data": real_data,
+        "pricing": pricing,
         "proved": proved,
         "growth": growth,
         "gpu": gpu,

@@ -86,6 +86,7 @@ OPTIMA = (
     Problem("wine 1/2, standardised", lambda: scaled(pair(datasets.load_wine, 1, 2)), 3),
     Problem("digits 3/8", lambda: pair(datasets.load_digits, 3, 8), 10),
     Problem("random labels, n=60 d=8", lambda: gaussian(60, 8, "random"), 60),
+    Problem("breast cancer, standardised", lambda: scaled(cancer()), 300),
 )
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import tacit
 
-PACKAGES = "numpy scipy jax jaxlib clarabel daqp scikit-learn torch cvxpy pyscnn matplotlib".split()
+PACKAGES = (
+    "numpy scipy jax jaxlib clarabel daqp scikit-learn torch cvxpy pyscipopt pyscnn matplotlib"
+).split()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

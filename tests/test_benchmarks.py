@@ -14,7 +14,7 @@ from tacit.numerics.convex_program import convex_optimum
 from tacit.training import train_many
 
 sys.path.append(str(Path(__file__).parent.parent))
-from benchmarks import gpu, growth, kernels, solvers, text, works  # noqa: E402
+from benchmarks import gpu, growth, kernels, pricing, real_data, solvers, text, works  # noqa: E402
 
 CASES = {
     "sgd, batches, the last one smaller": (
@@ -111,3 +111,9 @@ def test_tables_have_a_row_for_every_line() -> None:
     lines = text.table(("a", "b"), [("x", "1"), ("long name", "2.5 s")]).splitlines()
     assert len({len(line) for line in lines}) == 1 and len(lines) == 4
     assert "cores" in text.machine()
+
+
+def test_pricing_is_closed() -> None:
+    """SCIP's columns are dashes where it is not installed."""
+    name, points, *_, gap = pricing.row("xor", real_data.gaussian(20, 4, "xor"))[:5]
+    assert name == "xor" and 4 < int(points) <= 20 and float(gap) < 1e-8
