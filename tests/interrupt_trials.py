@@ -1,9 +1,10 @@
 """Interrupt commands at random moments: `python tests/interrupt_trials.py TRIALS SEED COMMAND …`.
 
-One process imports everything once and forks for every trial, so that a trial costs no more than
-the part of the command that runs. It prints a line of JSON for each trial that went wrong, and a
-line with the counts for each command. With `--from-the-start` every trial is a process of its own,
-which is interrupted while it imports, too.
+One process imports everything once, loads what Numba compiled, and forks for every trial, so that a
+trial costs no more than the part of the command that runs; it has a single thread, or what others
+hold while it forks would never be released. It prints a line of JSON for each trial that went
+wrong, and a line with the counts for each command. With `--from-the-start` every trial is a process
+of its own, which is interrupted while it imports, too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -24,16 +26,16 @@ record = ["margin"]
 seed = [0, 1]
 [data]
 name = "gaussians"
-n = [10, 20]
+n = 10
 """
 
 COMMANDS = {
     "check": "check gaussians:n=300,d=10",
     "predict": "predict orthogonal:n=12,d=2",
-    "limit": "limit gaussians:n=12,d=3 --width 12 --out o",
-    "explain": "explain gaussians:n=6,d=2 --width 6 --only phuong2021:lemma1 --out o",
+    "limit": "limit gaussians:n=8,d=2 --width 8 --out o",
+    "explain": "explain xor --width 4 --only lyu2021:thm3.1 --out o",
     "certify": "certify ../run",
-    "train": "train gaussians:n=100,d=10 --epochs 300 --out o",
+    "train": "train xor --width 8 --epochs 300 --out o",
     "optimum": "optimum gaussians:n=60,d=4 --proof p",
     "sweep": "sweep ../plan.toml --workers 1 --out o",
     "verify": "verify ../proof.json",
@@ -148,6 +150,7 @@ def trials(command: str, many: int, seed: int, base: Path, from_the_start: bool)
         whole = try_once(words, base / f"{command}-whole-{k}", 0.0, from_the_start)
         length = time.monotonic() - began
         assert whole["code"] in (0, 1) and not whole["wrong"], whole
+    before = _cpu()
     counts: dict = {"command": command, "seconds": round(length, 2), "trials": many}
     counts |= {"interrupted": 0, "finished": 0, "wrong": 0}
     slowest = 0.0
@@ -163,7 +166,13 @@ def trials(command: str, many: int, seed: int, base: Path, from_the_start: bool)
         counts["wrong"] += bool(one["wrong"])
         if one["wrong"]:
             print(json.dumps({"command": command, "trial": k, **one}), flush=True)
-    return {**counts, "slowest": round(slowest, 2)}
+    return {**counts, "slowest": round(slowest, 2), "cpu": round(_cpu() - before, 1)}
+
+
+def _cpu() -> float:
+    """CPU seconds of all trials so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> int:
@@ -185,6 +194,12 @@ def main() -> int:
         import tacit.reproduction
         import tacit.sweeps.sweeping
         import tacit.training  # noqa: F401
+        from tacit.flow import stage
+        from tacit.numerics.branch_and_bound import compilation
+
+        stage.prepare(), compilation()
+        threads = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else [""]
+        assert len(threads) == 1, "a process with threads cannot be forked safely"
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder), commands)
