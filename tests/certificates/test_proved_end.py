@@ -136,16 +136,46 @@ def test_order_and_unit_of_the_points_do_not_matter(rng) -> None:
             assert theirs == pytest.approx(unit * ours, rel=1e-8)
 
 
-def test_a_limit_that_is_not_global_has_wide_bounds() -> None:
+def test_a_limit_that_is_not_global_has_wide_bounds_where_neurons_die_out() -> None:
+    end = limit("linear:n=20,d=2,seed=3", Setting(width=50))
+    lower, upper = end.proved.margin_bounds
+    assert end.outcome == "converged" and end.proved.share is None and not end.proved.trap
+    assert lower <= end.margin < 0.995 * upper
+
+
+def test_a_limit_that_is_not_global_is_proved_where_no_neuron_can_leave_its_pattern() -> None:
     turns = np.deg2rad([180, 50, -50])
     data = Dataset(np.column_stack([np.cos(turns), np.sin(turns)]), np.array([1, -1, -1]))
     starts = np.deg2rad([180, 60, -60])
     W = 1e-3 * np.column_stack([np.cos(starts), np.sin(starts)])
     end = limit(data, start=Network(W, 1e-3 * np.array([1.0, -1.0, -1.0])))
-    assert end.outcome == "converged" and end.proved.share is None
     lower, upper = end.proved.margin_bounds
-    assert lower <= end.margin == pytest.approx(1 / 6, rel=1e-6)
-    assert upper == pytest.approx(0.1956, abs=5e-5)
+    assert end.outcome == "proved" and end.certificate.optimality == "suboptimal"
+    assert lower == pytest.approx(1 / 6, rel=1e-6) and lower <= end.margin <= upper * (1 + 1e-15)
+    assert end.certificate.margin_bounds.lower == pytest.approx(0.1956, abs=5e-5)
+    assert len(end.proved.trap) == 4 and end.proved.share == 1
+    for sign, u in end.proved.directions:
+        near = [group.direction @ u for group in end.groups if group.sign == sign]
+        assert max(near) > 1 - 1e-9
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky:0.3"])
+def test_with_the_sides_of_a_trap_no_network_has_a_wider_margin(activation: str, rng) -> None:
+    end = limit("linear:n=12,d=4,seed=2", Setting(width=12, activation=activation))
+    assert end.outcome == "proved" and end.proved.trap
+    network, data = end.proved.network, end.data
+    up = np.sign(network.a)[:, None] * data.y > 0
+    sides = np.sign(network.W @ data.X.T)
+    lengths = np.linalg.norm(network.W, axis=1)[:, None]
+    inside = 0
+    for size in np.geomspace(1e-6, 1, 300):
+        W = network.W + size * lengths * rng.standard_normal(network.W.shape)
+        a = network.a * (1 + size * rng.standard_normal(len(network.a)))
+        if ((np.sign(W @ data.X.T) == sides) | ~up).all() and (a * network.a > 0).all():
+            inside += 1
+            margin = Network(W, a, network.alpha).margin(data.X, data.y)
+            assert margin <= end.proved.margin_bounds.upper * (1 + 1e-12)
+    assert 20 < inside < 300
 
 
 def test_nothing_is_proved_before_the_data_is_fitted() -> None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 from helpers import rest_long
-from tacit import Dataset, Setting, limit, optimum, verify
+from tacit import Dataset, Network, Setting, limit, optimum, verify
 from tacit.cli import main
 from tacit.proofs import LIMIT_FORMAT, LIMIT_KEYS, Verification, write_proof
 from tacit.values import BadInput
@@ -23,11 +24,24 @@ CASES = {
     "first layer": ("orthogonal:n=8,d=2", {"train": "first", "width": 20}),
     "not global": ("linear:n=12,d=2,seed=3", {}),
     "trees": ("gaussians:n=30,d=6,margin=0.2", {}),
+    "trap": ("three points", {}),
 }
 
 
+def three_points() -> tuple[Dataset, Network]:
+    """Points and weights from which the flow ends at a margin that is not the widest."""
+    turns, starts = np.deg2rad([180, 50, -50]), np.deg2rad([180, 60, -60])
+    data = Dataset(np.column_stack([np.cos(turns), np.sin(turns)]), np.array([1, -1, -1]))
+    W = 1e-3 * np.column_stack([np.cos(starts), np.sin(starts)])
+    return data, Network(W, 1e-3 * np.array([1.0, -1.0, -1.0]))
+
+
 def written(call: str, kind: dict[str, Any]) -> dict[str, Any]:
-    end = limit(call, Setting(**{"width": 12, **kind}))
+    if call == "three points":
+        data, start = three_points()
+        end = limit(data, start=start)
+    else:
+        end = limit(call, Setting(**{"width": 12, **kind}))
     raw, verification = end.proof()
     assert verification.verified, verification.reason
     entries = json.loads(raw)
@@ -52,7 +66,7 @@ def test_it_proves_what_it_claims_and_no_more(content) -> None:
         beyond = copy.deepcopy(content)
         beyond["networks"][0][key] *= factor
         assert f"{key} is claimed" in judge(beyond).reason
-    if network["near"] is not None:
+    if network["near"] is not None and network["method"] != "trap":
         beyond = copy.deepcopy(content)
         beyond["networks"][0]["near"]["share"] += 1e-9
         assert "share is claimed" in judge(beyond).reason
@@ -129,6 +143,8 @@ def is_true(content: dict[str, Any], verification: Verification) -> bool:
     alpha, both = content["alpha"], content["train"] == "both"
     if lower > smoothed_margin(content, network) * (1 + 1e-12):
         return False
+    if network["method"] == "trap":
+        return trap_holds(X, y, alpha, network, lower, upper)
     activation = f"leaky:{alpha}" if alpha else "relu"
     if both:
         best = optimum(Dataset(X, y.astype(int)), Setting(activation=activation)).margin_bounds
@@ -162,12 +178,54 @@ def is_true(content: dict[str, Any], verification: Verification) -> bool:
     return float(end.share) <= 1 - (height / lower - total) * weight / (least * total) + 1e-6
 
 
-@pytest.mark.parametrize("kind", ["xor", "leaky", "first layer", "not global"])
-def test_forged_proofs_are_rejected_or_still_true(kind: str, rng: np.random.Generator) -> None:
+def trap_holds(
+    X: np.ndarray, y: np.ndarray, alpha: float, network: dict[str, Any], lower: float, upper: float
+) -> bool:
+    """Of all networks with these sides none beats `upper`, and none at their end has `lower`."""
+    W = np.array([one["w"] for one in network["neurons"]], float)
+    sign = np.sign([one["a"] for one in network["neurons"]])
+    sides = np.sign(W @ X.T)
+    V = [cp.Variable(X.shape[1]) for _ in W]
+    kept, parts = [], []
+    for g, v in enumerate(V):
+        t = X @ v
+        up = sign[g] * y > 0
+        mask = np.where(sides[g] > 0, 1.0, alpha)
+        parts.append(cp.multiply(up * mask, t) - cp.multiply(~up, cp.maximum(t, alpha * t)))
+        kept += [sides[g][i] * t[i] >= 0 for i in np.flatnonzero(up)]
+    total = sum(cp.norm(v) for v in V)
+
+    def margin(*more: Any) -> float:
+        problem = cp.Problem(cp.Minimize(total), [sum(parts) >= 1, *kept, *more])
+        value = problem.solve(solver=cp.CLARABEL)
+        return 1 / (2 * value) if np.isfinite(value) else 0.0
+
+    ends = [
+        margin(X[i] @ V[g] == 0)
+        for g in range(len(V))
+        for i in np.flatnonzero((sign[g] * y > 0) & X.any(axis=1))
+    ]
+    return margin() <= upper * (1 + 1e-6) and max(ends) <= lower * (1 + 1e-6)
+
+
+def test_what_a_trap_says_is_so_by_other_means() -> None:
+    content = written("three points", {})
+    (network,) = content["networks"]
+    assert network["method"] == "trap" and is_true(content, judge(content))
+    X, y = np.array(content["X"]), np.array(network["y"], float)
+    assert not trap_holds(X, y, 0.0, network, 0.5 * network["lower"], network["upper"])
+    assert not trap_holds(X, y, 0.0, network, network["lower"], 0.99 * network["upper"])
+
+
+@pytest.mark.parametrize("many", [25, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", ["xor", "leaky", "first layer", "not global", "trap"])
+def test_forged_proofs_are_rejected_or_still_true(
+    kind: str, many: int, rng: np.random.Generator
+) -> None:
     content = written(*CASES[kind])
     paths = list(leaves(content))
     rejected = accepted = 0
-    for k in rng.permutation(len(paths))[:120]:
+    for k in rng.permutation(len(paths))[:many]:
         try:
             fake = forged(content, paths[k], rng)
             verification = judge(fake)
@@ -179,7 +237,7 @@ def test_forged_proofs_are_rejected_or_still_true(kind: str, rng: np.random.Gene
             continue
         accepted += 1
         assert is_true(fake, verification), paths[k]
-    assert rejected > 60
+    assert rejected > many / 2
 
 
 def test_one_changed_digit_is_seen(rng: np.random.Generator) -> None:

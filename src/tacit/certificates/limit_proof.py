@@ -88,6 +88,8 @@ def _best(
     end: ProvedEnd,
 ) -> dict[str, Any]:
     """One network with its claims, by the method that proves most."""
+    if end.trap:
+        return _trapped(content, alone, k, data, end)
     best: tuple[float, dict[str, Any]] | None = None
     refused: BadInput | None = None
     own = _without_peaks(data, setting, end)
@@ -118,6 +120,35 @@ def _best(
     if best is None:
         raise refused or BadInput("no proof was found that can be verified")
     return best[1]
+
+
+def _trapped(
+    content: dict[str, Any],
+    alone: list[dict[str, Any] | None],
+    k: int,
+    data: Dataset,
+    end: ProvedEnd,
+) -> dict[str, Any]:
+    """A network that cannot leave its activation patterns, with its claims."""
+    W, a = end.network.W.tolist(), end.network.a.tolist()
+    entries: dict[str, Any] = {
+        "y": [int(label) for label in data.y],
+        "neurons": [{"w": w, "a": weight} for w, weight in zip(W, a, strict=True)],
+        "dual": end.dual.tolist(),
+        "method": "trap",
+        "multipliers": [
+            {"dual": one.dual.tolist(), "slopes": one.slopes.tolist()} for one in end.trap
+        ],
+        "idle": [],
+        "near": {"angle": end.angle},
+    }
+    alone[k] = {**entries, "lower": 0.0, "upper": LARGEST}
+    verification = verify(_written(content, alone))
+    if not verification.verified:
+        raise BadInput(f"the proof does not hold: {verification.reason}")
+    proved = verification.ends[k]
+    assert proved is not None
+    return {**entries, "lower": proved.margin_bounds.lower, "upper": proved.margin_bounds.upper}
 
 
 def _without_peaks(data: Dataset, setting: Setting, end: ProvedEnd) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -21,8 +22,10 @@ from tacit.messages import count, outward, percent_below
 from tacit.numerics.branch_and_bound import Branching, maxima
 from tacit.numerics.convex_program import power_of_two
 from tacit.numerics.float64 import EPS
+from tacit.numerics.trapping import TrapMultipliers, trap_multipliers
 from tacit.numerics.tree_proof import Caps, Node, tree_proof
-from tacit.values import Dataset, Group, Interval, Network
+from tacit.proofs import Budget, Rejected, Stored, TrapCertificate, float_above, prove_trap
+from tacit.values import BadInput, Dataset, Group, Interval, Network
 from tacit.values.setting import Layers
 
 NARROW = 1e-6
@@ -41,6 +44,8 @@ ON_PLANE = 1e-9
 """The sine of the angle up to which a neuron is taken to lie on an activation hyperplane."""
 BLOCK = 10**7
 """Products of neurons and points that are held at a time."""
+MOST_TRAPPED = 30
+"""Neurons, those that have aligned taken as one, of a network whose patterns are looked at."""
 
 Tail = Literal["logistic", "exponential"]
 
@@ -66,6 +71,8 @@ class ProvedEnd:
     share of its peak that it lacks there is c(δ)."""
     share: float | None = None
     """At least this share of Σ|a_k|‖w_k‖ ends within δ of one of the directions."""
+    trap: tuple[TrapMultipliers, ...] = ()
+    """Where the bound from above is one for these activation patterns: why they are kept."""
 
     def __repr__(self) -> str:
         return f"ProvedEnd: {self.sentence}"
@@ -89,8 +96,10 @@ class ProvedEnd:
         if self.share is None:
             return f"{said}."
         where = count(len(self.directions), "direction")
-        share = percent_below(self.share)
-        return f"{said}; at least {share} of the weight ends within {self.angle:g} rad of {where}."
+        share = f"at least {percent_below(self.share)}" if self.share < 1 else "all"
+        kept = ", and the activation patterns that matter are kept" if self.trap else ""
+        near = f"{share} of the weight ends within {self.angle:g} rad of {where}"
+        return f"{said}; {near}{kept}."
 
 
 def proved_end(
@@ -148,6 +157,52 @@ def proved_end(
     if end.narrow and peaks is not None:
         return _with_share(end, data, train, peaks, groups)
     return end
+
+
+def trapped_end(
+    data: Dataset, network: Network, tail: Tail, multipliers: np.ndarray
+) -> ProvedEnd | None:
+    """What is proved of a network that cannot leave its activation patterns, both layers trained.
+
+    Its limit need not be the global optimum. `multipliers` are those of the limit; what they prove
+    is decided by the exact check.
+    """
+    with np.errstate(all="ignore"):
+        smallest, log_loss = smoothed(data, network, tail)
+        norm = float(np.linalg.norm(network.W)) ** 2 + float(network.a @ network.a)
+        lower = smallest / norm * (1 - (network.W.size + network.width + 16) * EPS)
+    products = network.W @ data.X.T
+    live = (products >= 0).any(axis=1) if network.alpha == 0 else np.ones(network.width, dtype=bool)
+    if not 0 < lower < math.inf or not 0 < live.sum() <= MOST_TRAPPED:
+        return None
+    W, a, unit = network.W[live], network.a[live], power_of_two(data.X)
+    trap = tuple(trap_multipliers(data.X / unit, data.y, network.alpha, W, a, multipliers))
+    stored = Stored(data.X, data.y, network.alpha, network.W, network.a)
+    certificates = tuple(TrapCertificate(one.dual, one.slopes) for one in trap)
+    pulls = np.sign(a)[:, None] * ((trap[0].slopes * data.y) @ data.X) if trap else W
+    directions = tuple(
+        (int(s), g / np.linalg.norm(g)) for s, g in zip(np.sign(a), pulls, strict=True) if g.any()
+    )
+    for angle in ANGLES if trap else ():
+        try:
+            bound = prove_trap(
+                stored, certificates, Fraction(lower), angle, Budget(), "the network"
+            )
+        except (Rejected, BadInput):
+            continue
+        upper = float_above(bound)
+        return ProvedEnd(
+            network,
+            log_loss / math.log(10),
+            Interval(min(lower, upper), upper),
+            trap[0].dual,
+            directions,
+            angle,
+            None,
+            1.0,
+            trap,
+        )
+    return None
 
 
 def smoothed(data: Dataset, network: Network, tail: Tail) -> tuple[float, float]:

@@ -5,12 +5,15 @@ the claims; in that of a limit the network is the one from which gradient flow g
 is recomputed in exact arithmetic, and nothing of the solvers that made the file is used here.
 """
 
-from tacit.proofs.exact import float_above, float_below
+from tacit.proofs.entries import Rejected
+from tacit.proofs.exact import Budget, float_above, float_below
 from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
 from tacit.proofs.limit_reading import KEYS as LIMIT_KEYS
 from tacit.proofs.limits import ProvedMargin
 from tacit.proofs.reading import FORMAT, MOST_BYTES, write_proof
+from tacit.proofs.trap import Stored, TrapCertificate, prove_trap
 from tacit.proofs.verification import Verification, verify
 
 __all__ = ["FORMAT", "LIMIT_FORMAT", "LIMIT_KEYS", "MOST_BYTES", "ProvedMargin", "Verification"]
+__all__ += ["Budget", "Rejected", "Stored", "TrapCertificate", "prove_trap"]
 __all__ += ["float_above", "float_below", "verify", "write_proof"]

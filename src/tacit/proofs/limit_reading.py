@@ -28,6 +28,7 @@ from tacit.proofs.reading import (
     read_problem,
     read_tree,
 )
+from tacit.proofs.trap import TrapCertificate
 from tacit.proofs.trees import Cap
 
 FORMAT = "tacit limit proof 1"
@@ -70,6 +71,9 @@ class StoredNetwork:
     lower: float
     upper: float
     near: Near | None
+    trap: tuple[TrapCertificate, ...] = ()
+    """Why the neurons keep their activation patterns, where the upper bound is one for these."""
+    trap_angle: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ def parse_limit(entries: dict[str, Any]) -> LimitProof:
 
 def _network(value: Any, X: np.ndarray, train: str, where: str) -> StoredNetwork:
     entries = object_of(value, NETWORK_KEYS, where)
+    if entries["method"] == "trap":
+        return _trapped(entries, X, train, where)
     own = {key: entries[key] for key in OPTIMUM_KEYS if key != "status"}
     problem = read_problem({**own, "status": "optimum"}, X, where)
     n, d = X.shape
@@ -122,6 +128,27 @@ def _network(value: Any, X: np.ndarray, train: str, where: str) -> StoredNetwork
     upper = not_negative(entries["upper"], f"{where}.upper")
     near = None if entries["near"] is None else _near(entries["near"], n, d, f"{where}.near")
     return StoredNetwork(problem, idle, lower, upper, near)
+
+
+def _trapped(entries: dict[str, Any], X: np.ndarray, train: str, where: str) -> StoredNetwork:
+    n, d = X.shape
+    if train != "both" or entries["idle"] != []:
+        raise Rejected(f"{where}: the method 'trap' is for both layers, without idle neurons")
+    given = {**entries, "method": "subsets", "multipliers": [], "status": "optimum"}
+    problem = read_problem({key: given[key] for key in OPTIMUM_KEYS}, X, where)
+    trap = []
+    for j, one in enumerate(list_of(entries["multipliers"], f"{where}.multipliers")):
+        place = f"{where}.multipliers[{j}]"
+        own = object_of(one, ("dual", "slopes"), place)
+        dual = [not_negative(v, f"{place}.dual") for v in list_of(own["dual"], f"{place}.dual", n)]
+        slopes = [numbers(row, f"{place}.slopes", n) for row in list_of(own["slopes"], place)]
+        trap.append(TrapCertificate(np.array(dual), np.array(slopes).reshape(len(slopes), n)))
+    angle = number(object_of(entries["near"], ("angle",), f"{where}.near")["angle"], where)
+    if not trap or not 0 < angle <= 1:
+        raise Rejected(f"{where}: there is no certificate, or no angle from 0 to 1")
+    lower = not_negative(entries["lower"], f"{where}.lower")
+    upper = not_negative(entries["upper"], f"{where}.upper")
+    return StoredNetwork(problem, {}, lower, upper, None, tuple(trap), angle)
 
 
 def _near(value: Any, n: int, d: int, where: str) -> Near:

@@ -4,7 +4,8 @@ docs/proved.md derives it. With L = Σ ℓ(q_i) and S = Σ e^(−q_i) ≥ L, ℓ
 the exponential loss, and at least −log(e^S − 1) ≥ −log S − S for the logistic one. Where that is
 positive, L < ℓ(0), and the margin of the limit is at least ℓ⁻¹(L)/‖θ‖² (‖W‖ with the output layer
 fixed). λ ≥ 0 with peaks M_s bounds it from above, by max M/(2 Σλ), or √(Σ a_k² M_s²)/Σλ over the
-neurons in play.
+neurons in play. A network that cannot leave its activation patterns has a bound of its own
+(`trap`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tacit.proofs.exact import (
 )
 from tacit.proofs.limit_reading import LimitProof, Near, StoredNetwork
 from tacit.proofs.peaks import Peaks
+from tacit.proofs.trap import Stored, prove_trap
 from tacit.proofs.trees import check_tree
 from tacit.values import Interval
 
@@ -54,9 +56,28 @@ def prove_limit(proof: LimitProof, network: StoredNetwork, budget: Budget) -> Pr
         raise Rejected(f"{where}.dual is zero in every entry; it proves nothing")
     budget.take(30 * proof.X.size, f"{where}: its {proof.X.size:,} coordinates")
     lower = smoothed_margin(proof, network, budget)
+    if network.trap:
+        stored = Stored(proof.X, problem.y, proof.alpha, problem.W, problem.a)
+        upper = prove_trap(stored, network.trap, lower, network.trap_angle, budget, where)
+        _check_claims(network, lower, upper)
+        return ProvedMargin(lower, upper, network.trap_angle, Fraction(1))
     peaks = peaks_of(proof.X, proof.alpha, problem, budget)
     height, total = _height(proof, network, peaks, budget), _total(network)
     upper = height / (2 * total if proof.train == "both" else total)
+    _check_claims(network, lower, upper)
+    if network.near is None:
+        return ProvedMargin(lower, upper)
+    share = _share(proof, network, network.near, peaks, height, lower, budget)
+    if Fraction(network.near.share) > share:
+        raise Rejected(
+            f"{where}.share is claimed to be {network.near.share!r}, but only "
+            f"{float_below(share)!r} is proved"
+        )
+    return ProvedMargin(lower, upper, network.near.angle, share)
+
+
+def _check_claims(network: StoredNetwork, lower: Fraction, upper: Fraction) -> None:
+    where = network.problem.where
     if Fraction(network.lower) > lower:
         raise Rejected(
             f"{where}.lower is claimed to be {network.lower!r}, but only "
@@ -67,15 +88,6 @@ def prove_limit(proof: LimitProof, network: StoredNetwork, budget: Budget) -> Pr
             f"{where}.upper is claimed to be {network.upper!r}, but only "
             f"{float_above(upper)!r} is proved"
         )
-    if network.near is None:
-        return ProvedMargin(lower, upper)
-    share = _share(proof, network, network.near, peaks, height, lower, budget)
-    if Fraction(network.near.share) > share:
-        raise Rejected(
-            f"{where}.share is claimed to be {network.near.share!r}, but only "
-            f"{float_below(share)!r} is proved"
-        )
-    return ProvedMargin(lower, upper, network.near.angle, share)
 
 
 def smoothed_margin(proof: LimitProof, network: StoredNetwork, budget: Budget) -> Fraction:
