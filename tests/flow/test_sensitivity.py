@@ -84,7 +84,7 @@ def test_the_path_is_the_same_where_p_is_a_state_and_where_it_is_that_of_the_mar
         flow = begin(X, y, 0.0, W, a, errors=errors)
         flow.run(-1e3 * math.log(10))
         if as_state:
-            monkeypatch.setattr(following, "is_deep", lambda log_L: True)
+            monkeypatch.setattr(following, "is_deep", lambda state: True)
         paths.append(flow.run(-1.1e6 * math.log(10)))
     for depth in (1e5, 1e6):
         one, other = (direction(path, depth) for path in paths)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.flow.state import State
+from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import CANDIDATE
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins
@@ -69,10 +69,11 @@ def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
     return number[group], [k for k, kept in zip(firsts, heavy, strict=True) if kept]
 
 
-def candidate(state: State, least: float = 0.0) -> Candidate | None:
+def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> Candidate | None:
     """The candidate; None when the surviving patterns cannot give every sample its label.
 
-    Groups below the share `least` of the heaviest are taken to die out.
+    Groups below the share `least` of the heaviest are taken to die out. Where the state is near the
+    candidate already, Newton's method leads there from it and its weights p of the samples.
     """
     planes = state.planes
     group, firsts = surviving(state, least)
@@ -83,9 +84,14 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     size = np.bincount(group[group >= 0], minlength=len(firsts))
     scale = float(np.abs(planes.r).max())
     X, y = planes.X / scale, planes.y
+    check_time(state)
+    if state.both and p is not None:
+        near = _from_here(state, X, group, sign, pattern, p)
+        if near is not None:
+            return _candidate(state, X, scale, group, sign, size, pattern, *near)
     Q, R = np.linalg.qr(X.T) if X.shape[1] > len(X) else (np.eye(X.shape[1]), X.T)
     if state.both:  # the limit is in the span of the points
-        solved = _both_layers(R.T, y, planes.alpha, sign, pattern)
+        solved = _both_layers(state, R.T, sign, pattern)
     else:
         solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
     if solved is None:
@@ -93,7 +99,22 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     V, lam = solved[0] @ Q.T, solved[1]
     if state.both:
         V = _nearest(state, X, group, V, sign, pattern, lam)
-    smallest = float(margins(X, y, planes.alpha, Neurons(V, sign))[0].min())
+    return _candidate(state, X, scale, group, sign, size, pattern, V, lam)
+
+
+def _candidate(
+    state: State,
+    X: np.ndarray,
+    scale: float,
+    group: np.ndarray,
+    sign: np.ndarray,
+    size: np.ndarray,
+    pattern: np.ndarray,
+    V: np.ndarray,
+    lam: np.ndarray,
+) -> Candidate | None:
+    """These neurons, of the points X divided by the scale, as a candidate."""
+    smallest = float(margins(X, state.planes.y, state.planes.alpha, Neurons(V, sign))[0].min())
     if not smallest > CANDIDATE.none * float(np.linalg.norm(V, axis=1).sum()):
         return None
     room = np.outer(np.linalg.norm(V, axis=1), np.linalg.norm(X, axis=1))
@@ -102,14 +123,56 @@ def candidate(state: State, least: float = 0.0) -> Candidate | None:
     return Candidate(sign, size, group, pattern, V / (smallest * scale), lam, touches)
 
 
+def _from_here(
+    state: State,
+    X: np.ndarray,
+    group: np.ndarray,
+    sign: np.ndarray,
+    pattern: np.ndarray,
+    p: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The state itself, or where Newton's method leads from it; None if neither is optimal.
+
+    Optimal for its patterns, to rounding: margins are at least that of the samples with λ > 0, and
+    the pulls on all groups are of one size and along them.
+    """
+    alive = group >= 0
+    V = np.zeros((len(sign), X.shape[1]))
+    np.add.at(V, group[alive], (np.abs(state.a)[:, None] * state.W)[alive])
+    V /= float(np.abs(V).max())
+    faces = [np.flatnonzero(signs == 0) for signs in pattern]
+    y, alpha = state.planes.y, state.planes.alpha
+    frames = [along(X[on]) for on in faces]
+    slopes = np.where(pattern > 0, 1.0, np.where(pattern < 0, alpha, 0.0)) * sign[:, None] * y
+
+    def optimal(V: np.ndarray, lam: np.ndarray) -> bool:
+        q = margins(X, y, alpha, Neurons(V, sign))[0]
+        pulls = [F @ (F.T @ g) for g, F in zip((slopes * lam) @ X, frames, strict=True)]
+        lengths = np.linalg.norm(V, axis=1)
+        least = float(lam @ q)
+        rate = least / float(lengths.sum())
+        wrong = np.linalg.norm(pulls - rate * V / np.maximum(lengths, 1e-300)[:, None], axis=1)
+        return bool(
+            wrong.max() <= CANDIDATE.none * rate and q.min() >= (1 - CANDIDATE.none) * least
+        )
+
+    lam = p / p.sum()
+    if optimal(V, lam):
+        return V, lam
+    better = newton(X, y, alpha, Neurons(V, sign), faces, lam, "sum")
+    return (better[0].V, better[1]) if better and optimal(better[0].V, better[1]) else None
+
+
 def _both_layers(
-    X: np.ndarray, y: np.ndarray, alpha: float, sign: np.ndarray, pattern: np.ndarray
+    state: State, X: np.ndarray, sign: np.ndarray, pattern: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """min Σ‖v_g‖ inside the cells, polished by Newton's method to rounding error."""
+    y, alpha = state.planes.y, state.planes.alpha
     face = pattern == 0
     # The hyperplanes of samples with s_g y_i > 0 are seldom in the way: first without them.
     solution = None
     for held in ((sign[:, None] * y < 0) & ~face, ~face):
+        check_time(state)
         groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), held, face)
         solution = restricted_program(X, y, alpha, groups)
         if solution is None or not solution.value > CANDIDATE.none:

@@ -19,6 +19,7 @@ from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.proof import what_is_proved
 from tacit.flow.stage import prepare, velocities
+from tacit.flow.state import OutOfTime
 from tacit.flow.steps import seen_by, weigh
 from tacit.flow.tolerances import DEEPEST, EVIDENCE, PATH, PathTolerances
 from tacit.messages import count
@@ -33,6 +34,8 @@ DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
 MORE_TRIES = 1000
 """Steps that may be tried on the way there, or as many as were tried before."""
+JUDGE_AGAIN = 1.5
+"""How long the next look at where a path leads is reckoned to take, over the longest until then."""
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
 CERTIFY_SECONDS = 60.0
@@ -151,16 +154,20 @@ def binary_limit(
     flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
     left = max(deadline - perf_counter(), 0.0)
     path = flow.run(log10_loss * LN10, left, _reporter(progress, log10_loss))
-    outcome, reason, evidence = _end(path, data, train, kind)
+    judged = perf_counter()
+    outcome, reason, evidence = _end(path, data, train, kind, deadline)
+    reserve = JUDGE_AGAIN * (perf_counter() - judged)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
         if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
             break
-        left = max(seconds - (perf_counter() - started), 0.0)
+        left = max(deadline - reserve - perf_counter(), 0.0)
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
         )
-        outcome, reason, evidence = _end(path, data, train, kind, in_vain=flow.tries >= allowed)
+        judged, in_vain = perf_counter(), flow.tries >= allowed
+        outcome, reason, evidence = _end(path, data, train, kind, deadline, in_vain)
+        reserve = max(reserve, JUDGE_AGAIN * (perf_counter() - judged))
     certificate = proved = None
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all
@@ -249,7 +256,12 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
 
 
 def _end(
-    path: Path, data: Dataset, train: Layers, kind: Kind, in_vain: bool = False
+    path: Path,
+    data: Dataset,
+    train: Layers,
+    kind: Kind,
+    deadline: float = math.inf,
+    in_vain: bool = False,
 ) -> tuple[Outcome, str, LimitEvidence | None]:
     """What the end of the path is, a sentence of evidence, and the limit where there is one.
 
@@ -261,7 +273,7 @@ def _end(
         return Outcome.BRANCHED, f"{path.reason} {hint}", None
     if path.end in (PathEnd.UNDECIDED, PathEnd.INTERRUPTED):
         deep = path.last.log_L < CLASSIFIED_FROM * LN10
-        verdict = judge(path, data, train) if deep else ""
+        verdict = _judged(path, data, train, deadline) if deep else ""
         if isinstance(verdict, LimitEvidence):
             return Outcome.CONVERGED, verdict.sentence, verdict
         said = f"{path.reason[:1].upper()}{path.reason[1:]}; the path was followed to {at}."
@@ -286,10 +298,19 @@ def _end(
             )
             return Outcome.UNDECIDED, f"{said} Another scale of `init` may decide it.", None
         return Outcome.PARTIAL, _partial(data, unseen), None
-    verdict = judge(path, data, train)
+    verdict = _judged(path, data, train, deadline)
     if isinstance(verdict, str):
         return Outcome.UNDECIDED, f"{verdict} {_advice(path)}", None
     return Outcome.CONVERGED, verdict.sentence, verdict
+
+
+def _judged(path: Path, data: Dataset, train: Layers, deadline: float) -> LimitEvidence | str:
+    """What `judge` says, as long as there is time for it."""
+    try:
+        return judge(path, data, train, deadline)
+    except OutOfTime:
+        at = f"log₁₀ L = {path.last.log_L / LN10:.4g}"
+        return f"At {at} there was no time to find the network that the patterns point to."
 
 
 def _advice(path: Path, in_vain: bool = False) -> str:

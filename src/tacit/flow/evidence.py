@@ -8,7 +8,7 @@ the path comes nearer. The thresholds are in `flow.tolerances.EvidenceTolerances
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tacit.flow.approach import angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import velocities
-from tacit.flow.state import State
+from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import EVIDENCE
 from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Group, Network
@@ -37,20 +37,27 @@ class LimitEvidence:
     sentence: str
 
 
-def judge(path: Path, data: Dataset, train: Layers) -> LimitEvidence | str:
-    """The limit, or a sentence that says what is missing."""
-    state = path.last.state
+def judge(
+    path: Path, data: Dataset, train: Layers, deadline: float = math.inf
+) -> LimitEvidence | str:
+    """The limit, or a sentence that says what is missing; OutOfTime after the deadline."""
+    state = replace(path.last.state, deadline=deadline)
     depth = -path.last.log_L / LN10
     at = f"log₁₀ L = {-depth:.4g}"
-    end = candidate(state, EVIDENCE.negligible)
+    end = candidate(state, EVIDENCE.negligible, path.weights)
     if end is None:
         return (
             f"At {at} the surviving patterns cannot give every point its label: they still change."
         )
     network = _network(end, state)
-    kkt = two_layer_kkt(data, network, train=train)
     approach = angles(path, network, end)
     rate, angle = fitted_rate(approach), float(approach[-1, 1])
+    touches = len(end.touches) > 0
+    near = EVIDENCE.near_on_plane if touches else EVIDENCE.near
+    if angle > near or (touches and depth < EVIDENCE.deep):
+        return f"At {at} the path is still {angle:.2g} rad from the network its patterns point to."
+    check_time(state)
+    kkt = two_layer_kkt(data, network, train=train)
     if not kkt.holds(EVIDENCE.stationary):
         residual = max(kkt.stationarity, kkt.complementarity)
         return (
@@ -62,10 +69,6 @@ def judge(path: Path, data: Dataset, train: Layers) -> LimitEvidence | str:
             f"At {at} the path passes a KKT point: small-norm neurons are still growing, "
             f"{growth:.4g} times as fast as the others."
         )
-    touches = len(end.touches) > 0
-    near = EVIDENCE.near_on_plane if touches else EVIDENCE.near
-    if angle > near or (touches and depth < EVIDENCE.deep):
-        return f"At {at} the path is still {angle:.2g} rad from the KKT point it heads for."
     if angle > EVIDENCE.rounding and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
     arrived = rate is None or angle <= EVIDENCE.rounding

@@ -37,6 +37,15 @@ def terms(q: np.ndarray, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return log_values, log_slopes, np.exp(-np.logaddexp(0, -q))  # the sigmoid of q
 
 
+def margins_at(log_slopes: np.ndarray, kind: Kind) -> np.ndarray:
+    """The margins at which log |ℓ'| has these values; −∞ where it is nowhere that large."""
+    if kind == "exponential":
+        return -log_slopes
+    with np.errstate(divide="ignore", over="ignore"):
+        q = np.log(np.expm1(np.maximum(-log_slopes, 0.0)))
+    return np.where(log_slopes < -40, -log_slopes, q)
+
+
 def weights(q: np.ndarray, kind: Kind) -> Weights:
     """The weights at these margins, right at any size: a loss of 10^(−100000) is ordinary here."""
     log_values, log_slopes, bend = terms(q, kind)

@@ -18,7 +18,7 @@ from tacit.flow.path import Event, Moment, Path, PathEnd
 from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
 from tacit.flow.stage import Fork, Undecided, advance, prepare, velocities
 from tacit.flow.state import OutOfTime, State, check_time, start
-from tacit.flow.steps import Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
+from tacit.flow.steps import Answer, Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
 from tacit.flow.tolerances import PATH, REST, PathTolerances
 from tacit.messages import count
 from tacit.numerics.float64 import EPS
@@ -88,6 +88,7 @@ class Flow:
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), first, np.zeros(len(first.a)))]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
+        self.h, self.stiff = 0.0, 0  # the next step, and how many were limited by stability
         self.last_error = errors.step
         self.neuron_errors = np.zeros(len(state.a))  # relative to each neuron
         self.rest: Rest | None = None
@@ -113,7 +114,8 @@ class Flow:
         try:
             if self.unsettled:
                 raise OutOfTime
-            h, stiff = 0.01 / self._fastest(), PATH.try_implicit if late else 0
+            self.h = self.h or 0.01 / self._fastest()
+            self.stiff = PATH.try_implicit if late else self.stiff
             while self.now.log_L > log_L_end:
                 if self.fork:
                     end, reason = PathEnd.BRANCHED, self.fork
@@ -132,13 +134,10 @@ class Flow:
                     break
                 if progress is not None:
                     progress(self.now.log_L)
-                if stiff >= PATH.try_implicit or is_deep(self.now.log_L):
-                    before = self.steps
-                    self._implicit_phase(PATH.try_implicit * h, log_L_end, last_try)
-                    stiff = 0 if self.steps > before else -3 * PATH.try_implicit
-                    continue
-                h, was_stiff = self._explicit_step(h)
-                stiff = stiff + 1 if was_stiff else min(stiff, 0)
+                if self.stiff >= PATH.try_implicit or is_deep(self.state):
+                    self._implicit_phase(log_L_end, last_try)
+                else:
+                    self._explicit_step()
         except Undecided as doubt:
             end, reason = PathEnd.UNDECIDED, str(doubt)
         except OutOfTime:
@@ -159,16 +158,13 @@ class Flow:
             self.rejected,
             drift,
             out_of_time,
+            self.now.p,
         )
 
-    def _explicit_step(self, h: float) -> tuple[float, bool]:
-        """Make one step of about h.
-
-        Returns the length of the next one, and whether stability is what limits it.
-        """
+    def _explicit_step(self) -> None:
+        """Make one explicit step of about h; note whether stability is what limits it."""
         fastest = self._fastest()
-        h = min(h, self.errors.most_growth / fastest)
-        aim = h
+        aim = h = min(self.h, self.errors.most_growth / fastest)
         while True:
             tiny = aim * fastest < PATH.tiny
             self.tries += 1
@@ -176,7 +172,8 @@ class Flow:
                 step = explicit(self.state, self.now, aim, self.kind)
             except Fork as fork:
                 if self._at_fork(fork):
-                    return h, False
+                    self.h = h
+                    return
                 aim = h = aim * min(0.45 * fork.share, 0.2)
                 continue
             except Undecided:
@@ -185,20 +182,23 @@ class Flow:
                 aim = h = aim / 8
                 continue
             if tiny:
-                error = self.errors.step
+                error = self.errors.step / 100  # so that the next step is longer
                 log_dt, clock_error = self._elapsed(step.state, aim, step.now)
                 break
             error = float(step.errors.max())
-            late = [when for _, when, bent in step.kinks if bent > self.errors.kink]
+            late = [(when, bent) for _, when, bent in step.kinks if bent > self.errors.kink]
             log_dt, clock_error = self._elapsed(step.state, aim, step.now, step.middle)
             if error > self.errors.step:
                 aim = h = aim * max(0.1, 0.8 * (self.errors.step / error) ** 0.25)
             elif step.overdue > self.errors.step:
                 aim *= max(0.1, 0.8 * math.sqrt(self.errors.step / step.overdue))
-            elif late and min(late) < 0.999 * aim:
-                # So that it happens at the end of the step. One that is released at the beginning
-                # may be so by the mean of p only: then it is released later.
-                aim = max(min(late), 1e-3 * aim) if min(late) else 0.25 * aim
+            elif late and min(late)[0] < 0.999 * aim:
+                # So that the first happens at the end of the step, or that all errors, which are
+                # of third order, are small. One that is released at the beginning may be so by the
+                # mean of p only: then it is released later.
+                first, worst = min(late)[0], max(bent for _, bent in late)
+                shorter = 0.9 * (self.errors.kink / worst) ** (1 / 3)
+                aim *= max(first / aim, min(shorter, 0.9), 1e-3 if first else 0.25)
             elif self._rises(step.now.log_L):
                 aim = h = aim / 4
             elif clock_error > self.errors.clock:
@@ -206,7 +206,8 @@ class Flow:
             else:
                 break
             self.rejected += 1
-        stiff = aim * stiffness(self.state, self.now) > 0.5
+        limited = aim * stiffness(self.state, self.now) > 0.5
+        self.stiff = self.stiff + 1 if limited else min(self.stiff, 0)
         for k, _, bent in step.kinks:
             step.errors[k] += bent
         self._accept(step.state, aim, log_dt, step.errors)
@@ -215,7 +216,7 @@ class Flow:
         if error > self.last_error:  # as the network grows so do the errors
             grown *= max(0.5, (self.last_error / error) ** 0.1)
         self.last_error = error
-        return (max(h, aim * grown) if aim < h else aim * grown), stiff
+        self.h = max(h, aim * grown) if aim < h else aim * grown
 
     def _at_fork(self, fork: Fork) -> bool:
         """Whether the neuron has come to w = 0 or a = 0; then its way on is looked for."""
@@ -238,16 +239,19 @@ class Flow:
         self.now = weigh(self.state, self.kind)
         return True
 
-    def _implicit_phase(self, h: float, log_L_end: float, last_try: float) -> None:
+    def _implicit_phase(self, log_L_end: float, last_try: float) -> None:
         """Long implicit steps, as long as they are long; each is checked by two half steps."""
         self._merge()
+        h, before = PATH.try_implicit * self.h, self.steps
+        self.answer: Answer | None = None
         trend = np.zeros(len(self.now.p))
         while self.now.log_L > log_L_end and not self._comes_to_rest():
             check_time(self.state)
+            self.h = h / PATH.try_implicit
             if self.tries >= last_try:
                 return
             self.tries += 1
-            deep = is_deep(self.now.log_L)
+            deep = is_deep(self.state)
             h = min(
                 h, (self.errors.deep_growth if deep else self.errors.late_growth) / self._fastest()
             )
@@ -255,12 +259,13 @@ class Flow:
             two = self._two_halves(h, log_p, trend)
             full: Landed | float = 0.0
             if isinstance(two, Landed):
-                full = implicit(self.state, h, self.kind, _logs(two.now.p))
+                full = implicit(self.state, h, self.kind, _logs(two.now.p), two.answer)
             if isinstance(two, float) or isinstance(full, float):
                 # Where Newton's method fails across a hyperplane, the step ends just before it.
                 share = two if isinstance(two, float) else full
                 assert isinstance(share, float)
                 if h * self._fastest() < PATH.before_fork and self._meets_fork(h):
+                    self.stiff = 0
                     return
                 h *= share * PATH.before_plane if share > 0.01 else 0.25
             else:
@@ -270,13 +275,11 @@ class Flow:
                 if self._rises(two.now.log_L) or self._rises(weigh(two.state, self.kind).log_L):
                     error = math.inf
                 if error <= self.errors.implicit:
-                    better = two.state if deep else _extrapolated(full.state, two.state)
-                    now = two.now if deep else weigh(better, self.kind)
-                    if not deep and self._rises(now.log_L):
-                        better, now = two.state, two.now
+                    better, now = self._better(full.state, two, deep)
                     log_dt, _ = self._elapsed(better, h, now, two.middle)
                     errors = _distances(full.state, two.state)
                     self._accept(better, h, log_dt, errors, now)
+                    self.answer = two.answer
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
@@ -284,17 +287,33 @@ class Flow:
             if deep and h * self._fastest() < PATH.shortest:
                 raise Undecided("rounding hides what happens at an activation hyperplane")
             if not deep and h * stiffness(self.state, self.now) < 1:  # explicit steps are as good
+                self.h = h if self.steps > before else self.h
+                self.stiff = 0 if self.steps > before else -3 * PATH.try_implicit
                 return
+
+    def _better(self, full: State, two: Landed, deep: bool) -> tuple[State, Weights]:
+        """The extrapolated state, where its margins give about the pulls of the two half steps.
+
+        The further down, the more its error changes p, until neurons start off in all directions.
+        """
+        if not deep:
+            better = _extrapolated(full, two.state)
+            now = weigh(better, self.kind)
+            c, y = two.now.p, two.state.planes.y
+            fastest, other = (float(_pulls(two.state, p * y).max()) for p in (c, now.p - c))
+            if not self._rises(now.log_L) and other <= PATH.same_pull * fastest:
+                return better, now
+        return two.state, two.now
 
     def _two_halves(self, h: float, log_p: np.ndarray, trend: np.ndarray) -> Landed | float:
         """The state after two half steps, or the share of h at which a hyperplane stopped them."""
-        half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend)
+        half = implicit(self.state, h / 2, self.kind, log_p + h / 2 * trend, self.answer)
         if isinstance(half, float):
             half = implicit(self.state, h / 2, self.kind, log_p)
         if isinstance(half, float):
             return half / 2
         middle = _logs(half.now.p)
-        second = implicit(half.state, h / 2, self.kind, 2 * middle - log_p)
+        second = implicit(half.state, h / 2, self.kind, 2 * middle - log_p, half.answer)
         if isinstance(second, float):
             second = implicit(half.state, h / 2, self.kind, middle)
         if isinstance(second, float):
@@ -459,6 +478,10 @@ def _speeds(state: State, now: Weights) -> np.ndarray:
     along = (g * state.W).sum(axis=1) if state.both else 0.0
     moved = np.abs(state.a) * np.linalg.norm(g, axis=1)
     return np.hypot(moved, along) / np.maximum(_sizes(state), 1e-300)
+
+
+def _pulls(state: State, c: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.norm(velocities(state, c), axis=1))
 
 
 def _fall(state: State, now: Weights) -> float:

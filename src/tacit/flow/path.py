@@ -66,6 +66,8 @@ class Path:
     """max |‖w_k‖² − a_k² − its start| over the largest ‖w_k‖² + a_k²: 0 for the exact flow."""
     out_of_time: bool = False
     """Whether it is undecided because the seconds it was given were over."""
+    weights: np.ndarray | None = None
+    """p of the samples at its end, where rounding may hide it in the margins."""
 
     def __repr__(self) -> str:
         moments, events = count(len(self.moments), "moment"), count(len(self.events), "event")

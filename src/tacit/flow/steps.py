@@ -14,17 +14,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.exponential_tail import Kind, Weights, terms, weights
+from tacit.flow.exponential_tail import Kind, Weights, margins_at, terms, weights
 from tacit.flow.motion import KINDS
 from tacit.flow.sensitivity import turned
 from tacit.flow.stage import Undecided, advance, face_bases, hold, pull, velocities
 from tacit.flow.state import Met, State
 from tacit.flow.tolerances import STEP
+from tacit.numerics.float64 import EPS
 
 
-def is_deep(log_L: float) -> bool:
+def rounding(state: State) -> float:
+    """About the rounding error of the margins, which are sums that may cancel."""
+    terms = state.copies * np.abs(state.a) * np.linalg.norm(state.W, axis=1)
+    return EPS * float(terms.sum()) * float(np.abs(state.planes.r).max())
+
+
+def is_deep(state: State) -> bool:
     """Whether rounding of the margins would show in p: then p is integrated as a state."""
-    return log_L < STEP.deep
+    return rounding(state) > STEP.deep
 
 
 def seen_by(state: State) -> np.ndarray:
@@ -167,9 +174,25 @@ class Landed(NamedTuple):
     now: Weights
     middle: float | None = None
     """log L half way, where it was made as two half steps."""
+    answer: Answer | None = None
+    """How the margins answered to p."""
 
 
-def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | float:
+class Answer(NamedTuple):
+    """∂q/∂p over the length of the step, for some samples."""
+
+    rows: np.ndarray
+    rate: np.ndarray
+
+    def of(self, rows: np.ndarray) -> np.ndarray | None:
+        """The same for some of the samples; None where one of them is missing."""
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return self.rate[np.ix_(at, at)] if (self.rows[at] == rows).all() else None
+
+
+def implicit(
+    state: State, h: float, kind: Kind, guess: np.ndarray, answer: Answer | None = None
+) -> Landed | float:
     """Solve z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
 
     Where it fails, the share of the step up to the first hyperplane that was met is returned, 0 if
@@ -182,12 +205,19 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
 
     Where q is so large that rounding hides p in it, p still follows from how the margins must grow,
     and Newton's steps, not the residual, tell when it is known.
+
+    On large data what takes longest is how the margins answer to p. It hardly changes from one of
+    Newton's steps to the next, nor to the next step of the path, and is then computed anew only
+    where the error does not fall quickly.
     """
     y, seen = state.planes.y, seen_by(state)
+    now = weigh(state, kind, seen)
     with np.errstate(divide="ignore"):
-        rest = np.maximum(np.log(weigh(state, kind, seen).p), STEP.least_log)
+        rest = np.maximum(np.log(now.p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
-    first, errors = 0.0, []
+    first, errors, halved = 0.0, [], 0
+    good, least, before_it = np.exp(u), math.inf, math.inf
+    predicted = good_level = now.log_L
     log_values, log_slopes, _ = terms(state.outputs(), kind)
     before = np.exp(np.minimum(log_values - log_slopes, 100.0))
     for attempt in range(STEP.most_newton):
@@ -213,21 +243,45 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
         rows = np.flatnonzero(seen & (np.maximum(u, implied) > STEP.light))
         if len(rows) == 0:  # the margins have lost all digits that tell the samples apart
             return first
+        wrong = log_slopes - level - u
+        wanted = margins_at(u + predicted, kind)
+        below = (bend < STEP.flat) & (wanted > q + STEP.far_below)
+        if below[rows].any():
+            # p hardly answers to margins that are far below 0. There Newton's method starts from
+            # the margin that belongs to p, not from that to which p has led.
+            level, below = predicted, wanted > q
+            log_values, log_slopes, bend = terms(np.where(below, wanted, q), kind)
+            missing = np.where(below, wanted, q) - q
+            wrong = np.where(below, bend * missing, log_slopes - level - u)
         ratio = np.exp((log_values - log_slopes)[rows])
-        residual = np.append((log_slopes - level - u)[rows], 1 - float(p[rows] @ ratio))
+        residual = np.append(wrong[rows], 1 - float(p[rows] @ ratio))
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
+        if error > STEP.rise * least and halved < STEP.most_halvings:
+            halved += 1
+            u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
+            answer = None
+            continue
+        good, good_level, least, halved = p, level, min(error, least), 0
         errors.append(error)
-        if attempt >= STEP.patience and error > errors[-STEP.patience] / 2:
+        if len(errors) > STEP.patience and error > errors[-STEP.patience] / 2:
             return first
         # No sample, however light, may be nearer than the nearest ones.
         behind = float(implied[seen].max()) > 1 + STEP.newton * abs(level)
-        small = max(STEP.newton, 1e-14 * min(float(np.abs(q[rows]).max()), -STEP.deep))
+        small = max(STEP.newton, min(100 * rounding(new), 10 * STEP.deep))
         if error <= small and not behind:
-            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
+            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)), answer=answer)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                response = _response(state, new, p * y, h, rows)
-                step = _newton(response, p[rows], bend[rows], ratio, residual)
+                if error > STEP.quick * before_it or len(rows) ** 2 * state.W.size < STEP.costly:
+                    answer = None
+                before_it = error
+                rate = answer.of(rows) if answer else None
+                if rate is None:
+                    rate = _response(state, new, p * y, h, rows) / h
+                    answer = Answer(rows, rate)
+                response = rate * h
+                step, rise = _newton(response, p[rows], bend[rows], ratio, residual)
+                predicted = level + rise
                 was = np.maximum(np.log(p[rows]), STEP.least_log)
                 u = implied.copy()
                 u[rows] = _moved(was, step, bend[rows] * response.diagonal())
@@ -237,7 +291,7 @@ def implicit(state: State, h: float, kind: Kind, guess: np.ndarray) -> Landed | 
             return first
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
         if known and not behind:
-            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)))
+            return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)), answer=answer)
     return first
 
 
@@ -263,13 +317,14 @@ def _moved(u: np.ndarray, step: np.ndarray, stiff: np.ndarray) -> np.ndarray:
 
 def _newton(
     response: np.ndarray, p: np.ndarray, bend: np.ndarray, ratio: np.ndarray, residual: np.ndarray
-) -> np.ndarray:
-    """δu with δu + bend·δq + δℓ = the residual of every point, and Σ p ρ kept at 1."""
+) -> tuple[np.ndarray, float]:
+    """δu and δℓ with δu + bend·δq + δℓ = the residual of every point, and Σ p ρ kept at 1."""
     answer = response * p  # δq = answer δu
     below = p * ratio + (p * (ratio * bend - 1)) @ answer
     both = np.column_stack([residual[:-1], np.ones(len(p))])
     free, level = np.linalg.solve(np.eye(len(p)) + bend[:, None] * answer, both).T
-    return free - level * (below @ free - residual[-1]) / (below @ level)
+    rise = float((below @ free - residual[-1]) / (below @ level))
+    return free - level * rise, rise
 
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:

@@ -50,13 +50,26 @@ class StepTolerances:
     """Newton iterations."""
     patience: int = 6
     """Iterations within which the error must halve, or the step is given up."""
+    costly: float = 3e7
+    """Operations from which on the derivative of the margins takes longer than a stage …"""
+    quick: float = 0.1
+    """… and the factor by which the error must fall for Newton's method to go on with the one it
+    has."""
     far_total: float = 0.7
     """|log Σ p ρ|, which is 0 in the end, from which on p is scaled before a stage is made."""
+    flat: float = 0.5
+    """The bend of the loss below which it is flat: that of a sample that is not fitted …"""
+    far_below: float = 0.5
+    """… and how far below the margin that belongs to its p its own is then."""
+    rise: float = 1.5
+    """The factor by which the error may rise in one of Newton's steps; else it is halved …"""
+    most_halvings: int = 6
+    """… so often."""
     light_answer: float = 1e-3
     """The least answer of a margin to its own p that is reckoned with, over the largest."""
-    deep: float = -1e8
-    """log L below which p is integrated as a state: margins of 1e8 have a rounding error of 1e-8,
-    which would show in p = e^(−q)/L."""
+    deep: float = 1e-7
+    """The rounding error of the margins from which on p is integrated as a state: it would show in
+    p = e^(−q)/L."""
     light: float = -22.0
     """Samples with a smaller log p are not solved for: e^(−22) is below 3e-10 of the pull."""
     least_log: float = -80.0
@@ -84,6 +97,8 @@ class PathTolerances:
     """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
     implicit: float = 1e-4
     """The error of an implicit step, relative to the network; that of the state kept is half."""
+    same_pull: float = 0.1
+    """The share of the largest pull by which those of an extrapolated state may differ."""
     most_growth: float = 1.0
     """No neuron grows by more than e^this in an explicit step."""
     late_growth: float = 0.35
