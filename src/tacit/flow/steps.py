@@ -256,7 +256,7 @@ def implicit(
         ratio = np.exp((log_values - log_slopes)[rows])
         residual = np.append(wrong[rows], 1 - float(p[rows] @ ratio))
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
-        if error > STEP.rise * least and halved < STEP.most_halvings:
+        if error > STEP.rise * least and halved < STEP.most_halvings and not is_deep(new):
             halved += 1
             u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
             answer = None
