@@ -372,3 +372,37 @@ def test_progress_goes_from_0_to_1() -> None:
     goal = -1000.0
     shares = [share_done(now, goal) for now in (2.0, 0.0, -1.0, -30.0, -999.0, -1000.0, -1700.0)]
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] == 1
+
+
+# --- going on ------------------------------------------------------------------------------------
+
+
+def test_a_limit_that_took_too_long_is_resumed_in_its_folder(tacit, tmp_path):
+    run = tmp_path / "run"
+    code, out, err = tacit("limit", "xor", "--seconds", "0.001", "--out", run, "--json")
+    assert (code, err) == (0, "") and as_json(out)["outcome"] == "undecided"
+    code, out, err = tacit("limit", "--resume", run, "--seconds", "60", "--json")
+    assert (code, err) == (0, "")
+    after = as_json(out)
+    assert after["outcome"] in ("converged", "proved") and after["width"] == 100
+    code, out, err = tacit("limit", "--resume", run)
+    assert (code, out) == (2, "")
+    assert err == f"tacit: there is nothing to resume: the outcome is {after['outcome']}\n"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ((), "give either DATA to follow the flow on or --resume FOLDER, not both"),
+        (("xor", "--resume", "there"), "give either DATA to follow the flow on or --resume"),
+        (("--resume", "there", "--seed", "3"), "--resume keeps the setting, the data and the seed"),
+        (("--resume", "there", "--width", "3"), "--resume keeps the setting, the data and"),
+        (("--resume", "nowhere"), "is not a run folder"),
+    ],
+)
+def test_what_resume_does_not_take(tacit, tmp_path, monkeypatch, tokens, said):
+    monkeypatch.chdir(tmp_path)
+    tacit("limit", "xor", "--width", "4", "--seconds", "0.001", "--out", "there")
+    code, out, err = tacit("limit", *tokens)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.flow import follow as following
-from tacit.flow.follow import begin
+from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.stage import advance
 from tacit.flow.state import start
@@ -90,3 +90,18 @@ def test_the_path_is_the_same_where_p_is_a_state_and_where_it_is_that_of_the_mar
         one, other = (direction(path, depth) for path in paths)
         assert np.linalg.norm(one - direction(paths[0], 1e3)) > 0.01
         assert np.linalg.norm(one - other) < 1e-6
+
+
+@pytest.mark.long
+def test_a_path_that_is_resumed_where_rounding_hides_p_is_the_same():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((10, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    errors = PathTolerances(implicit=3e-9, deep_growth=0.2, late_growth=0.2)
+    W, a = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    flow = begin(X, y, 0.0, W, a, errors=errors)
+    cut = flow.run(-1e10 * math.log(10))
+    paths = [one.run(-1.1e12 * math.log(10)) for one in (flow, resumed(cut, "logistic", errors))]
+    one, other = (direction(path, 1e12) for path in paths)
+    assert np.linalg.norm(one - direction(cut, 1e10)) > 1e-4
+    assert np.linalg.norm(one - other) < 1e-6

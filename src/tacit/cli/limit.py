@@ -38,7 +38,7 @@ DRAWING = 1.0
 
 @command("tacit limit points.csv --init balanced:1e-6 --picture limit.png")
 def limit(
-    data: str,
+    data: str | None = None,
     /,
     *,
     options: DataOptions = DataOptions(),  # noqa: B008  (frozen)
@@ -47,6 +47,7 @@ def limit(
     seconds: float = 540.0,
     seed: int = 0,
     out: Path | None = None,
+    resume: Path | None = None,
     picture: Path | None = None,
     proof: Path | None = None,
     force: bool = False,
@@ -59,7 +60,8 @@ def limit(
     Parameters
     ----------
     data
-        File or generator call. Of more than two classes, one network each against the rest.
+        File or generator call; not needed with --resume. Of more than two classes, one network
+        each against the rest.
     log10_loss
         Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
         not show yet what it leads to.
@@ -70,6 +72,9 @@ def limit(
         The seed of the initial weights. Generators have a seed of their own.
     out
         Write limit and path into this folder; `tacit certify` takes it.
+    resume
+        Go on with what is undecided in this folder, for SECONDS more; its setting, data and seed
+        are kept. It is written back there, or into OUT.
     picture
         Draw the limit and the way there (.png, .svg or .pdf).
     proof
@@ -79,21 +84,39 @@ def limit(
     json
         One JSON object on standard output.
     """
-    _check_targets(data, out, picture, proof, force)
+    if (data is None) == (resume is None):
+        raise BadInput("give either DATA to follow the flow on or --resume FOLDER, not both")
+    out = out or resume
+    force_out = force or out == resume
+    _check_targets(data or "", out, force_out, picture, proof, force)
     time_left(seconds)
-    setting = network.setting()
 
+    from tacit.flow import Limit
     from tacit.flow import limit as follow_to_limit
 
-    points = options.load(data)
+    earlier, setting = None, None
+    if resume is not None:
+        if (network, options, seed) != (NetworkOptions(), DataOptions(), 0):
+            raise BadInput("--resume keeps the setting, the data and the seed; leave them out")
+        earlier = Limit.load(resume)
+        points = earlier.data
+    else:
+        assert data is not None
+        setting, points = network.setting(), options.load(data)
     kept_back = 0.0 if picture is None else DRAWING
     with flow_progress(hidden=json) as progress:
         left = time_left(seconds, kept_back)
         result = follow_to_limit(
-            points, setting, seed=seed, log10_loss=log10_loss, seconds=left, progress=progress
+            points,
+            setting,
+            seed=seed,
+            log10_loss=log10_loss,
+            seconds=left,
+            progress=progress,
+            resume=earlier,
         )
     if out is not None:
-        result.save(out, force)
+        result.save(out, force_out)
     if result.interrupted:
         picture = None
     if picture is not None:
@@ -124,12 +147,17 @@ def limit(
 
 
 def _check_targets(
-    data: str, out: Path | None, picture: Path | None, proof: Path | None, force: bool
+    data: str,
+    out: Path | None,
+    force_out: bool,
+    picture: Path | None,
+    proof: Path | None,
+    force: bool,
 ) -> None:
     """What is to be written can be, and is not what is read."""
     from tacit.files import check_writable
 
-    given = [Path(part).resolve() for part in data.split(",")]
+    given = [Path(part).resolve() for part in data.split(",") if part]
     named: dict[Path, str] = {}
     for option, path in (("--out", out), ("--picture", picture), ("--proof", proof)):
         if path is None:
@@ -140,7 +168,7 @@ def _check_targets(
             raise BadInput(f"{other} and {option} are both {path}; give them different names")
         named[path.resolve()] = option
     if out is not None:
-        check_writable(out, force)
+        check_writable(out, force_out)
     if proof is not None:
         check_writable(proof, force, folder=False)
     if picture is not None:

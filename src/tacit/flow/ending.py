@@ -14,7 +14,7 @@ from tacit.certificates import certify
 from tacit.data import takes_data
 from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.exponential_tail import Kind, tail_of
-from tacit.flow.follow import begin
+from tacit.flow.follow import begin, resumed
 from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.proof import what_is_proved
@@ -59,6 +59,7 @@ def limit(
     seconds: float = 540.0,
     start: Start | None = None,
     progress: Progress | None = None,
+    resume: Limit | Limits | None = None,
 ) -> Limit | Limits:
     """Follow gradient flow to its end: which network it becomes, and whether that is the best.
 
@@ -81,6 +82,8 @@ def limit(
         network; its activation must be the setting's, and is where no setting is given.
     progress : callable, optional
         Called with the log₁₀ loss reached and the one to reach.
+    resume : Limit or Limits, optional
+        What is undecided in it is followed further, with its setting, data and seed.
 
     Returns
     -------
@@ -96,6 +99,9 @@ def limit(
     >>> round(end.margin, 5)
     0.17678
     """
+    earlier = resume.each if resume is not None else ()
+    if earlier:
+        setting, seed = _resumable(data, setting, start, earlier)
     if setting is None:
         alpha = start.alpha if isinstance(start, Network) else 0.0
         setting = Setting(activation=Leaky(alpha) if alpha else ReLU())
@@ -107,15 +113,16 @@ def limit(
         "progress": progress,
     }
     if data.binary:
-        return binary_limit(data, setting, **options)
+        return binary_limit(data, setting, **options, resume=earlier[0] if earlier else None)
     limits: list[Limit] = []
     prepare()
     deadline = perf_counter() + seconds
     for k in range(len(data.classes)):
         left = (deadline - perf_counter()) / (len(data.classes) - k)
         options["seconds"] = max(left, 0.01 * seconds)
+        before = earlier[k] if k < len(earlier) else None
         try:
-            limits.append(binary_limit(data.one_vs_rest(k), setting, **options))
+            limits.append(binary_limit(data.one_vs_rest(k), setting, **options, resume=before))
         except KeyboardInterrupt:
             if not limits:
                 raise
@@ -123,6 +130,22 @@ def limit(
         if limits[-1].interrupted:
             return Limits(data, tuple(limits), interrupted=True)
     return Limits(data, tuple(limits))
+
+
+def _resumable(
+    data: Dataset, setting: Setting | None, start: Start | None, earlier: tuple[Limit, ...]
+) -> tuple[Setting, int]:
+    """The setting and the seed of what is resumed; refused where nothing of it is open."""
+    if setting is not None or start is not None:
+        raise BadInput("`resume` keeps the setting and the start; leave `setting` and `start` out")
+    complete = len(earlier) == (1 if data.binary else len(data.classes))
+    if complete and not any(_open(one) for one in earlier):
+        raise BadInput(f"there is nothing to resume: the outcome is {earlier[0].outcome}")
+    return earlier[0].setting, earlier[0].seed
+
+
+def _open(limit: Limit) -> bool:
+    return limit.outcome is Outcome.UNDECIDED
 
 
 def binary_limit(
@@ -135,13 +158,19 @@ def binary_limit(
     start: Start | None = None,
     progress: Progress | None = None,
     errors: PathTolerances = PATH,
+    resume: Limit | None = None,
 ) -> Limit:
     """What `limit` returns for binary data, with the same parameters; and the errors of a step."""
+    if resume is not None and not _open(resume):
+        return resume
     prepare()
     started = perf_counter()
     check_flow(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)
     alpha, train = setting.alpha, setting.train
+    if resume is not None:
+        first = resume.path.moments[0].state
+        start = Network(first.W, first.a, alpha)
     if start is None:
         start = initial_network(data, setting, seed)
     if not isinstance(start, Network):
@@ -151,7 +180,10 @@ def binary_limit(
     setting = setting.replace(width=start.width)
     _check_sizes(data.X, W)
     deadline = started + seconds
-    flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
+    if resume is not None:
+        flow = resumed(resume.path, kind, errors)
+    else:
+        flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
     left = max(deadline - perf_counter(), 0.0)
     path = flow.run(log10_loss * LN10, left, _reporter(progress, log10_loss))
     judged = perf_counter()
@@ -161,6 +193,8 @@ def binary_limit(
     for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
         if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
             break
+        if goal * LN10 >= path.last.log_L:
+            continue
         left = max(deadline - reserve - perf_counter(), 0.0)
         path = flow.run(
             goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
@@ -197,7 +231,7 @@ def binary_limit(
         proved=proved,
         approach=evidence.approach if evidence else np.zeros((0, 2)),
         fitted_rate=evidence.rate if evidence else None,
-        seconds=perf_counter() - started,
+        seconds=perf_counter() - started + (resume.seconds if resume else 0.0),
     )
 
 

@@ -61,6 +61,25 @@ def begin(
     return Flow(state, kind, errors)
 
 
+def resumed(path: Path, kind: Kind, errors: PathTolerances = PATH) -> Flow:
+    """The flow at the last moment of a path that has not come to its end."""
+    prepare()
+    flow = Flow(path.moments[0].state.copy(), kind, errors)
+    last = path.last
+    flow.fork, flow.unsettled = "", False
+    flow.state = last.state.copy()
+    flow.now = weigh(flow.state, kind)
+    if is_deep(flow.state) and path.weights is not None:
+        flow.now = flow.now._replace(p=path.weights)
+    flow.s, flow.log_t, flow.log_t_event = last.s, last.log_t, last.log_t
+    flow.moments, flow.events = list(path.moments), list(path.events)
+    flow.steps, flow.rejected, flow.tries = path.steps, path.rejected, path.steps + path.rejected
+    flow.neuron_errors = np.ones(len(last.state.a)) if last.errors is None else last.errors
+    flow.decayed = sum(event.what == "die" for event in path.events)
+    flow.stiff = PATH.try_implicit if last.log_L < 0 else 0
+    return flow
+
+
 class Flow:
     """A path that can be followed further and further."""
 

@@ -32,7 +32,7 @@ from tacit.values.arguments import MOST_SEED
 from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 
-FORMAT = 3
+FORMAT = 4
 NAME = "limit.json"
 MOST_MOMENTS = 400
 """Moments kept of a path, the first and the last among them."""
@@ -85,6 +85,8 @@ class SavedLimit:
     reason: str
     path: Path
     """Without its moments."""
+    errors: np.ndarray | None
+    """Of the last moment."""
     groups: tuple[Group, ...]
     kkt: KKT | None
     certificate: Certificate | None
@@ -106,6 +108,7 @@ class SavedLimit:
             limit.outcome,
             limit.reason,
             replace(limit.path, moments=[]),
+            limit.path.last.errors,
             limit.groups,
             limit.kkt,
             limit.certificate,
@@ -204,13 +207,21 @@ def _limit(
     planes: Hyperplanes,
 ) -> Limit:
     both = setting.train == "both"
+    moments = kept.moments(planes, both)
+    for name, numbers, count in (
+        ("errors", saved.errors, setting.width),
+        ("weights", saved.path.weights, data.n),
+    ):
+        right = numbers is None or (numbers.shape == (count,) and bool((numbers >= 0).all()))
+        require(right, f"the {name} of its last moment are not {count} numbers that are ≥ 0")
+    moments[-1] = replace(moments[-1], errors=saved.errors)
     limit = Limit(
         setting=setting,
         data=data,
         seed=seed,
         outcome=saved.outcome,
         reason=saved.reason,
-        path=replace(saved.path, moments=kept.moments(planes, both)),
+        path=replace(saved.path, moments=moments),
         groups=saved.groups,
         network=network,
         kkt=saved.kkt,
