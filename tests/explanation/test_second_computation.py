@@ -111,7 +111,7 @@ def test_an_interrupt_of_a_second_computation_is_not_lost(monkeypatch):
     others = OtherRuns(theorem.example(), -10.0, np.inf)
     run = FakeRuns(others.case, -10.0, np.inf)._run("first", others.case)[1]
 
-    def interrupt(self, h):
+    def interrupt(self):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Flow, "_explicit_step", interrupt)

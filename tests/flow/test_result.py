@@ -121,7 +121,7 @@ def test_a_start_brings_its_width_and_without_a_setting_its_slope() -> None:
 
 def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
     """Also where it was followed further than asked for, and in vain."""
-    monkeypatch.setattr(ending, "judge", lambda path, data, train: "Not shown.")
+    monkeypatch.setattr(ending, "judge", lambda path, data, train, deadline: "Not shown.")
     monkeypatch.setattr(ending, "CLASSIFIED_FROM", -20.0)
     monkeypatch.setattr(ending, "MORE_TRIES", 20)
     end = limit("xor", Setting(width=20), log10_loss=-20.0)
