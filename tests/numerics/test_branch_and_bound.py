@@ -183,13 +183,31 @@ def test_both_signs_at_once(rng):
         assert one.bound == alone.maximum(0.0).bound
 
 
-def test_without_compilation_the_answer_is_the_same(rng):
-    X, c = problem(rng, 10, 4)
-    code = (
-        "import sys, numpy as np; from tacit.numerics.branch_and_bound import Branching\n"
-        f"X, c = np.array({X.tolist()}), np.array({c.tolist()})\n"
-        "print(repr(float(Branching(X, c, 0.1).maximum(0.0).bound)))"
-    )
+@pytest.mark.parametrize(
+    "draw, alpha",
+    [
+        (problem, 0.1),
+        pytest.param(problem, 0.0, marks=pytest.mark.long),
+        pytest.param(degenerate, 0.0, marks=pytest.mark.long),
+        pytest.param(degenerate, 0.1, marks=pytest.mark.long),
+    ],
+)
+def test_without_compilation_the_answer_is_the_same(draw, alpha, rng):
+    """Chords, then quadratic functions, as plain Python."""
+    X, c = draw(rng, 9, 4)
+    code = f"""
+import numpy as np
+from dataclasses import replace
+from tacit.numerics import branch_and_bound
+X, c = np.array({X.tolist()}), np.array({c.tolist()})
+best = branch_and_bound.Branching(X, c, {alpha}).maximum(0.0).bound
+only = replace(branch_and_bound.BRANCHING, chords_first=1, nodes_at_a_time=1, quadratics_first=9999)
+branch_and_bound.BRANCHING = only
+print(best, branch_and_bound.Branching(X, c, {alpha}).maximum(0.9 * best).bound)
+"""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert float(run.stdout) == pytest.approx(Branching(X, c, 0.1).maximum(0.0).bound, rel=1e-12)
+    best = Branching(X, c, alpha).maximum(0.0).bound
+    chords, quadratics = map(float, run.stdout.split())
+    assert chords == pytest.approx(best, rel=1e-12)
+    assert quadratics == pytest.approx(best, rel=1e-8) and quadratics >= best * (1 - 1e-12)

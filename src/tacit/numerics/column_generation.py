@@ -19,7 +19,7 @@ from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.polish import fewer, polish
 from tacit.numerics.pricing import distinct, price
 from tacit.numerics.restricted import Budget, Groups, restricted_program
-from tacit.numerics.tolerances import PRICING, SEARCH
+from tacit.numerics.tolerances import POLISH, PRICING, SEARCH
 
 
 class Search:
@@ -153,14 +153,15 @@ class Search:
         self.idle = np.where(lengths > noise, 0, self.idle + 1)
         missing = self._price(lam, net, value)
         if missing < SEARCH.polish and self.left > 0:
-            self._polish(alive, lam)
+            self._polish(alive, lam, precision)
         joined = self._more_points(q, value) if missing < SEARCH.more_points else 0.0
         self._tidy()
         return max(missing, joined, 1.0 * far)
 
-    def _polish(self, net: Neurons, lam: np.ndarray) -> None:
+    def _polish(self, net: Neurons, lam: np.ndarray, precision: float) -> None:
         """Try to reach the optimum exactly."""
-        for polished, dual in polish(self.X, self.y, self.alpha, net, lam, self.budget):
+        support = max(POLISH.support, min(POLISH.coarse_support, precision))
+        for polished, dual in polish(self.X, self.y, self.alpha, net, lam, self.budget, support):
             self.look_at(polished)
             if self.margin > 0 and self.left > 0:
                 self.prove(dual, polished, self.margin)

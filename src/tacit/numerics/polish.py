@@ -22,12 +22,19 @@ from tacit.numerics.tolerances import POLISH
 
 
 def polish(
-    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.ndarray, budget: Budget
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    net: Neurons,
+    lam: np.ndarray,
+    budget: Budget,
+    support: float = POLISH.support,
 ) -> Iterator[tuple[Neurons, np.ndarray]]:
     """Networks with no more neurons than a vertex has, and their λ, the loosest guess first.
 
     Directions that λ makes smaller than the largest of their sign, by more than a share, are left
-    out: with the optimal λ they would have no weight.
+    out: with the optimal λ they would have no weight. Points with λ_i‖x_i‖ above the share
+    `support` of the largest are taken to be on the margin.
     """
     room = _room(net, budget)
     sharp = _sharpen(X, y, alpha, net, lam)
@@ -44,7 +51,7 @@ def polish(
         kept = np.flatnonzero(weights > POLISH.weight * weights.max())
         vertex = Neurons(near.V[kept] * weights[kept][:, None], near.sign[kept])
         faces = [sharp.faces[rows[k]] for k in kept]
-        better = newton(X, y, alpha, vertex, faces, lam, budget)
+        better = newton(X, y, alpha, vertex, faces, lam, budget, support)
         if better is not None:
             yield better
 
@@ -147,13 +154,14 @@ def newton(
     faces: list[np.ndarray],
     lam: np.ndarray,
     budget: Budget,
+    support: float = POLISH.support,
 ) -> tuple[Neurons, np.ndarray] | None:
     """Solve the optimality conditions; None where the guess leads nowhere.
 
     Rows are divided by their lengths and λ_i multiplied by them, so that all is of one size.
     """
     lengths = np.linalg.norm(X, axis=1)
-    rows = np.flatnonzero(lam * lengths > POLISH.support * (lam * lengths).max())
+    rows = np.flatnonzero(lam * lengths > support * (lam * lengths).max())
     frames = [along(X[on]) for on in faces]
     if any(frame.shape[1] == 0 for frame in frames):
         return None

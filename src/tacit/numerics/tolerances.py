@@ -187,7 +187,9 @@ class PolishTolerances:
     """What is left of a neuron, as a share, when the change of lengths has removed it."""
     support: float = 1e-8
     """Points with λ_i‖x_i‖ above this share of the largest are on the margin: of two close points
-    with different labels λ is larger than that of others by the inverse of their distance."""
+    with different labels λ is larger than that of others by the inverse of their distance …"""
+    coarse_support: float = 1e-6
+    """… while λ is not precise, and smaller ones may be noise."""
     singular: float = 1e-13
     """Singular values below this share of the largest are 0 in a Newton step."""
     least_scale: float = 1e-3
