@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tacit.cli._app import (
@@ -197,17 +198,21 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
     bar = Progress(
         TextColumn("following the flow"),
         BarColumn(),
-        TextColumn("log₁₀ loss {task.fields[at]} of {task.fields[goal]}"),
+        TextColumn("log₁₀ loss {task.fields[at]} of {task.fields[goal]}, {task.fields[pace]}"),
         TimeElapsedColumn(),
         console=console,
         transient=True,
     )
     with bar:
-        task = bar.add_task("", total=1.0, at="?", goal="?")
+        task = bar.add_task("", total=1.0, at="?", goal="?", pace="")
+        begun, steps = perf_counter(), 0
 
         def update(now: float, goal: float) -> None:
+            nonlocal steps
+            steps += 1
             done = share_done(now, goal)
-            bar.update(task, completed=done, at=f"{now:.4g}", goal=f"{goal:.4g}")
+            pace = f"{steps / max(perf_counter() - begun, 1e-3):.3g} steps/s"
+            bar.update(task, completed=done, at=f"{now:.4g}", goal=f"{goal:.4g}", pace=pace)
 
         yield update
 

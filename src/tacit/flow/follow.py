@@ -107,6 +107,7 @@ class Flow:
         self.moments = [Moment(0.0, -math.inf, self._log_loss(), first, np.zeros(len(first.a)))]
         self.events: list[Event] = []
         self.steps = self.rejected = self.tries = 0
+        self.progress: Callable[[float], None] | None = None
         self.h, self.stiff = 0.0, 0  # the next step, and how many were limited by stability
         self.last_error = errors.step
         self.neuron_errors = np.zeros(len(state.a))  # relative to each neuron
@@ -128,6 +129,7 @@ class Flow:
         """
         end, reason, out_of_time = PathEnd.REACHED, "", False
         last_try = self.tries + most_tries
+        self.progress = progress
         self.deadline = perf_counter() + seconds - self.per_moment * (len(self.moments) + 1)
         self.state.deadline = self.deadline
         try:
@@ -151,8 +153,6 @@ class Flow:
                 if self.tries >= last_try:
                     end, reason = PathEnd.UNDECIDED, f"{most_tries:g} steps were not enough"
                     break
-                if progress is not None:
-                    progress(self.now.log_L)
                 if self.stiff >= PATH.try_implicit or is_deep(self.state):
                     self._implicit_phase(log_L_end, last_try)
                 else:
@@ -394,6 +394,8 @@ class Flow:
             self.events += [Event(self.s, k, plane, what) for k in members]
         self.state, self.now = new, now or weigh(new, self.kind)
         self._remove_dead_neurons()
+        if self.progress is not None:
+            self.progress(self.now.log_L)
         if self.steps % PATH.merge_every == 0:
             self._merge()
         self._remember()
