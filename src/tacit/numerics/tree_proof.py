@@ -30,7 +30,7 @@ def tree_proof(
     peak: float,
     rows: np.ndarray,
     caps: Caps | None = None,
-    most_numbers: int = TREE_PROOF.most_numbers,
+    most_numbers: int | None = None,
 ) -> list[Node] | None:
     """Nodes that prove Σ c_i φ(u·x_i) ≤ peak over the unit ball; None where that does not work.
 
@@ -44,8 +44,8 @@ def tree_proof(
     names = [*rows[branching.order].tolist(), *caps.names.tolist()]
     F = branching.F
     goal = peak * (1 - TREE_PROOF.spare)  # floats and the check need not agree in the last digits
-    size = TREE_PROOF.first_numbers
-    while size <= most_numbers:
+    size, most = TREE_PROOF.first_numbers, most_numbers or TREE_PROOF.most_numbers
+    while size <= most:
         out = np.zeros(size)
         out[0] = 1
         tree = branching.slots(F.up + 2)
