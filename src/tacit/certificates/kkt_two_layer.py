@@ -86,6 +86,7 @@ def _solve(data: Dataset, network: Network, train: Layers, boundary: float) -> K
     net, unit = _on_the_sphere(W, a, X, data.y.astype(np.float64), alpha, train == "both")
     on = _on_boundary(W, a, X, boundary)
     problem, owner = _merge_dead(net, on)
+    problem = _in_span(problem)
     combination = nnls_over_rays(problem, problem.target, np.argsort(problem.excess))
     lam, H = problem.multipliers_and_masks(combination)
     H = np.where(on, H[:, owner], net.slopes)
@@ -266,6 +267,20 @@ def _merge_dead(net: _Net, on: np.ndarray) -> tuple[_Net, np.ndarray]:
         free=np.column_stack([on[:, live], on[:, ~live].any(axis=1)]),
     )
     return merged, np.where(live, np.cumsum(live) - 1, live.sum())
+
+
+def _in_span(net: _Net) -> _Net:
+    """The same problem in coordinates of the points' span, and one for what is across it.
+
+    Residuals have the same lengths, so that λ is the same up to rounding.
+    """
+    if net.X.shape[1] <= len(net.X) + 1:
+        return net
+    Q, R = np.linalg.qr(net.X.T)
+    W = net.W @ Q
+    across = lengths_of(net.W - W @ Q.T)
+    X = np.column_stack([R.T, np.zeros(len(net.X))])
+    return replace(net, W=np.column_stack([W, across]), X=X)
 
 
 def _stationarity(net: _Net, lam: np.ndarray, H: np.ndarray) -> float:

@@ -17,6 +17,9 @@ from tacit.plot.plane import MINUS, PLUS, boundary, plane
 from tacit.training.runs import Run
 from tacit.values import Dataset
 
+MOST_ENTRIES = 10**7
+"""Coordinates of points whose outputs are computed together."""
+
 
 def fill(figure: Figure, run: Run) -> None:
     """Draw three panels of the first member of the run."""
@@ -51,7 +54,13 @@ def outputs(run: Run, ax: Axes | None = None) -> Axes:
     def f(X: np.ndarray) -> np.ndarray:
         return np.asarray(run.setting.model(weights, jnp.asarray(X)))
 
-    return boundary(own_axes(ax), data, f, plane(data, params.get("W")))
+    seen = plane(data, params.get("W"))
+
+    def in_plane(flat: np.ndarray) -> np.ndarray:
+        blocks = np.array_split(flat, 1 + len(flat) * data.d // MOST_ENTRIES)
+        return np.concatenate([f(block @ seen.basis + seen.offset) for block in blocks])
+
+    return boundary(own_axes(ax), data, in_plane, seen)
 
 
 def _member(run: Run) -> tuple[Dataset, dict[str, np.ndarray]]:

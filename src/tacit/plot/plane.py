@@ -56,7 +56,9 @@ def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
     seen = W if W is not None and W.shape[1] == d and W.any() else X
     directions = np.linalg.svd(seen[:, :inputs], full_matrices=False)[2]
     if len(directions) < 2:  # one row only: any direction orthogonal to it will do
-        directions = np.linalg.svd(seen[:, :inputs], full_matrices=True)[2]
+        across = np.eye(1, inputs, int(np.abs(directions[0]).argmin()))
+        across -= (across @ directions.T) @ directions
+        directions = np.vstack([directions, across / np.linalg.norm(across)])
     whose = "the neurons" if seen is W else "the data"
     basis = np.zeros((2, d))
     basis[:, :inputs] = directions[:2]
@@ -81,7 +83,14 @@ def points(data: Dataset, ax: Axes | None = None) -> Axes:
 def network_outputs(network: Network, data: Dataset, ax: Axes | None = None) -> Axes:
     """Draw the outputs of a network as colours, its decision boundary, and the points."""
     cells = CELLS if network.width <= FEW_NEURONS else CELLS // 2
-    return boundary(own_axes(ax), data, network.outputs, plane(data, network.W), cells)
+    seen = plane(data, network.W)
+    W = np.column_stack([network.W @ seen.basis.T, network.W @ seen.offset])
+    flat = Network(W, network.a, network.alpha)  # on the plane two coordinates are enough
+
+    def in_plane(points: np.ndarray) -> np.ndarray:
+        return flat.outputs(np.column_stack([points, np.ones(len(points))]))
+
+    return boundary(own_axes(ax), data, in_plane, seen, cells)
 
 
 def boundary(
@@ -93,14 +102,14 @@ def boundary(
 ) -> Axes:
     """Draw the points, the outputs as colours, and the line where they are 0.
 
+    `outputs` are those at points of the plane, which are given by their two coordinates.
     Whole regions of outputs 0 are grey: they are of neither class, and no line is drawn around
     them.
     """
     reach = 1.15 * max(np.abs(data.X @ seen.basis.T).max(), 1e-300)
     grid = np.linspace(-reach, reach, cells + 1)
     U, V = np.meshgrid(grid, grid)
-    X = np.column_stack([U.ravel(), V.ravel()]) @ seen.basis + seen.offset
-    f = outputs(X).reshape(U.shape)
+    f = outputs(np.column_stack([U.ravel(), V.ravel()])).reshape(U.shape)
     largest = np.abs(f).max()
     if largest > 0:
         ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
