@@ -16,7 +16,7 @@ MOST_BYTES = 5 * 2**30
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "command",
-    ["check", "predict", "optimum", "limit --seconds 8", "train"],
+    ["check", "predict", "optimum", "limit --seconds 8", "explain --seconds 15 --out o", "train"],
 )
 def test_memory_does_not_grow_with_the_square_of_the_dimension(
     command: str, tmp_path: Path, rng: np.random.Generator

@@ -44,7 +44,9 @@ def in_three(X: np.ndarray) -> Flat | None:
     left, singular, _ = np.linalg.svd(mixed, full_matrices=False)
     basis = left[:, singular > EXTREMAL.flat * singular[0]].T
     if used.sum() <= 3 and _rank(_distinct(X[:, used])[0]) == len(basis):
-        return Flat(X[:, used], np.zeros(n, dtype=np.int64), np.eye(d)[used], True)
+        axes = np.zeros((used.sum(), d))
+        axes[:, used] = np.eye(len(axes))
+        return Flat(X[:, used], np.zeros(n, dtype=np.int64), axes, True)
     if len(basis) > 3:
         return None
     rows, back = np.unique(scaled, axis=0, return_inverse=True)  # equal rows stay equal

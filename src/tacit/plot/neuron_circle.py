@@ -96,7 +96,7 @@ def _plane(heaviest: list[np.ndarray], X: np.ndarray) -> tuple[np.ndarray, tuple
     d = X.shape[1]
     if d <= 2:
         return np.eye(2)[:, :d], ("x₁", "x₂")
-    others = [*np.linalg.svd(X, full_matrices=False)[2][:2], *np.eye(d)[:3]]
+    others = [*np.linalg.svd(X, full_matrices=False)[2][:2], *np.eye(min(d, 3), d)]
     candidates = [(u, "direction of the heaviest neurons") for u in heaviest]
     candidates += [(u, "direction of the data") for u in others]
     rows: list[np.ndarray] = []
