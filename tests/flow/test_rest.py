@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers import rest_long
-from tacit import Dataset, Setting, limit, load
+from tacit import Dataset, Network, Setting, limit, load
 from tacit.flow.follow import begin, follow
 from tacit.flow.state import State
 
@@ -101,6 +101,17 @@ def test_rest_with_a_neuron_at_0_is_not_claimed() -> None:
         data.X, data.y, 0.7, np.array([[1e-4], [-1e-4]]), np.array([-1e-4, -1e-4]), log_L_end=-1.0
     )
     assert path.end == "undecided" and "at 0" in path.reason
+
+
+def test_rest_with_a_neuron_that_has_all_but_vanished_is_not_claimed() -> None:
+    """Balanced layers lead it to a cell without pull, past which descent goes, and fits more."""
+    X = [[-2, 2], [-1, -1], [2, 1], [1, 0], [2, -2], [1, 2]]
+    W = np.array([[-0.0639311, 0.03863791], [0.07342701, 0.01373129]])
+    start = Network(W, np.linalg.norm(W, axis=1) * [1, -1], 0.3)
+    end = limit(X, np.ones(6, int), start=start)
+    assert end.outcome == "undecided" and "1 active neuron at 0 or nearly" in end.reason
+    smaller = Network(W, start.a * [1, 0.9], 0.3)
+    assert limit(X, np.ones(6, int), start=smaller).log10_loss < end.log10_loss - 0.2
 
 
 def test_output_weights_of_0_are_no_dead_network() -> None:

@@ -447,9 +447,18 @@ class Flow:
         """
         if dying:
             raise Undecided(
-                f"the flow would be at rest with {count(dying, 'active neuron')} at 0, where the "
-                "smallest difference between the two layers leads away"
+                f"the flow would be at rest with {count(dying, 'active neuron')} at 0 or nearly, "
+                "where the smallest difference between the two layers leads away"
             )
+
+    def _shrunk(self) -> int:
+        """Balanced neurons that are active and were some thousand times as large at the start."""
+        if not self.balanced:
+            return 0
+        now = self.shares.expand(self.state)
+        active = now.planes.slopes(now.side).any(axis=1) & (now.a != 0)
+        small = _sizes(now) < PATH.shrunk * _sizes(self.moments[0].state)
+        return int((small & active).sum())
 
     def _remember(self, force: bool = False) -> None:
         last = self.moments[-1]
@@ -475,9 +484,10 @@ class Flow:
             return False
         self.look_again = self.steps + 1 + int(REST.every * self.steps - self.steps)
         seen = seen_by(self.state)
-        self.rest = rest(self.state, self.now, seen, self.kind)
-        if self.rest is not None:
-            self._refuse_unstable(self.rest.dying + self.decayed)
+        near = rest(self.state, self.now, seen, self.kind)
+        if near is not None:
+            self._refuse_unstable(near.dying + self.decayed + self._shrunk())
+            self.rest = near
             return True
         if is_still(self.state, self.now):
             raise Undecided("the pulls on all neurons are within rounding of 0, but not 0")

@@ -126,6 +126,9 @@ class PathTolerances:
     """|‖w‖² − a²| up to this share of ‖w‖² + a² is a balanced neuron."""
     negligible: float = 1e-6
     """Negligible-norm threshold: below this share of the largest neuron, |a| is set to ‖w‖."""
+    shrunk: float = 1e-3
+    """A balanced neuron that has shrunk to this share of its initial size would have passed 0 if
+    its layers had differed by the square of it: no rest is claimed then."""
     dead: float = 1e-150
     """A neuron of this size is dead: its square would soon underflow."""
     fork: float = 1e-6
