@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
-from tacit import Setting, limit
+from tacit import Network, Setting, limit
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
@@ -152,3 +152,16 @@ def test_what_is_read_off_a_path_has_no_deadline() -> None:
     data = load("orthogonal:n=6,d=2")
     end = limit(data, Setting(width=4), seconds=20.0, log10_loss=-5.0)
     assert all(moment.state.deadline == math.inf for moment in end.path.moments)
+
+
+def test_nearly_aligned_neurons_that_shrink_do_not_move_as_one() -> None:
+    """Against the pull the angle between them grows, from 1e-11 to two directions of the limit."""
+    angles = np.deg2rad([100, -100, 0])
+    X, y = np.column_stack([np.cos(angles), np.sin(angles)]), np.array([1, 1, -1])
+    margins = []
+    for apart in (1e-11, 1e-10):
+        W = 1e-2 * np.array([[1, apart], [1, -1.3 * apart]])
+        end = limit(X, y, start=Network(W, np.linalg.norm(W, axis=1), 0.3))
+        assert len(end.groups) == 2
+        margins.append(end.margin)
+    assert margins == pytest.approx([0.1318255754] * 2)

@@ -243,7 +243,8 @@ def out_of_play(data: Dataset, network: Network) -> dict[int, np.ndarray]:
             v = w - room * np.linalg.lstsq(X[on], np.ones(int(on.sum())))[0]
         reach = float(np.linalg.norm(v - w)) * (1 + (network.d + 8) * EPS)
         top = X @ v + (network.d + 8) * EPS * (np.abs(X) @ np.abs(v))
-        if (top + np.where(on, 0.0, reach * lengths) < 0).all():
+        helps = on & (network.a[k] * data.y >= 0)  # by the rounding of another product
+        if (top + np.where(on, 0.0, reach * lengths) < 0).all() and not helps.any():
             out[k] = v
     return out
 

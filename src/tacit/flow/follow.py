@@ -436,7 +436,9 @@ class Flow:
             self.now = weigh(new, self.kind)
 
     def _merge(self) -> None:
-        self.state, self.shares = merge(self.state, self.shares)
+        g = velocities(self.state, self.now.p * self.state.planes.y)
+        grows = self.state.a * (g * self.state.W).sum(axis=1) > 0
+        self.state, self.shares = merge(self.state, self.shares, grows)
         self.state.deadline = self.deadline
 
     def _refuse_unstable(self, dying: int) -> None:

@@ -1,7 +1,9 @@
 """Neurons with one sign and one pattern that have aligned move as one.
 
 They obey the same linear equation, so aligned ones stay aligned (lyu2021 Lemma 5.3 is the case of
-one group of either sign), and one neuron with their joint square norm has the same effect.
+one group of either sign), and one neuron with their joint square norm has the same effect. Nearly
+aligned ones come nearer while they grow; while they shrink, the pull is against them, and the
+smallest angle between them grows.
 """
 
 from __future__ import annotations
@@ -36,10 +38,10 @@ def alone(count: int) -> Shares:
     return Shares(np.arange(count), np.ones(count))
 
 
-def merge(state: State, shares: Shares) -> tuple[State, Shares]:
-    """The state with one neuron for each aligned group."""
+def merge(state: State, shares: Shares, grows: np.ndarray) -> tuple[State, Shares]:
+    """The state with one neuron for each aligned group; neurons that do not grow must be equal."""
     size = np.hypot(np.linalg.norm(state.W, axis=1), state.a)
-    groups, first = _groups(state, size)
+    groups, first = _groups(state, size, np.where(grows, PATH.aligned, PATH.equal))
     count = len(first)
     if count == len(size):
         return state, shares
@@ -63,7 +65,7 @@ def merge(state: State, shares: Shares) -> tuple[State, Shares]:
     return small, Shares(groups[shares.group], shares.share * part[shares.group])
 
 
-def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
+def _groups(state: State, size: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """The group of every neuron, and the largest neuron of every group."""
     Z = np.column_stack([state.W, state.a]) / np.where(size > 0, size, 1.0)[:, None]
     groups = np.full(len(size), -1)
@@ -75,7 +77,7 @@ def _groups(state: State, size: np.ndarray) -> tuple[np.ndarray, list[int]]:
         same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
         if state.both:
             apart = Z[k] - (Z[same] @ Z[k])[:, None] * Z[same]
-            aligned = np.linalg.norm(apart, axis=1) <= PATH.aligned
+            aligned = np.linalg.norm(apart, axis=1) <= nearest[k]
         else:
             aligned = (state.W[k] == state.W[same]).all(axis=1)
         if aligned.any():

@@ -121,7 +121,9 @@ class PathTolerances:
     merge_every: int = 8
     """Steps between two searches for aligned neurons."""
     aligned: float = 1e-9
-    """The sine of the angle up to which neurons count as aligned and are merged."""
+    """The sine of the angle up to which neurons that grow count as aligned and are merged …"""
+    equal: float = 1e-14
+    """… and those that do not: their angle may grow, so they must be the same but for rounding."""
     balanced: float = 1e-12
     """|‖w‖² − a²| up to this share of ‖w‖² + a² is a balanced neuron."""
     negligible: float = 1e-6
