@@ -237,7 +237,7 @@ def test_forged_proofs_are_rejected_or_still_true(
             continue
         accepted += 1
         assert is_true(fake, verification), paths[k]
-    assert rejected > many / 2
+    assert rejected > accepted
 
 
 def test_one_changed_digit_is_seen(rng: np.random.Generator) -> None:
