@@ -46,3 +46,14 @@ def test_nothing_is_resumed_where_nothing_is_open(setting):
         limit(end.data, resume=end)
     with pytest.raises(BadInput, match="`resume` keeps the setting and the start"):
         limit(end.data, setting, resume=end)
+
+
+def test_other_data_is_not_what_is_resumed(setting):
+    """The path would go on with the old points, and be judged by the new ones."""
+    for text, other in (
+        ("xor", "orthogonal:n=4,d=2"),
+        ("orthogonal_classes:n=6,d=3", "orthogonal_classes:n=9,d=3"),
+    ):
+        cut = limit(text, setting, **CUT)
+        with pytest.raises(BadInput, match="give the same points and labels again"):
+            limit(other, resume=cut)

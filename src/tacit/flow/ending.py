@@ -138,6 +138,10 @@ def _resumable(
     """The setting and the seed of what is resumed; refused where nothing of it is open."""
     if setting is not None or start is not None:
         raise BadInput("`resume` keeps the setting and the start; leave `setting` and `start` out")
+    whole = data if data.binary else data.one_vs_rest(0)
+    same = np.array_equal(whole.X, earlier[0].data.X) and np.array_equal(whole.y, earlier[0].data.y)
+    if not same:
+        raise BadInput("`resume` keeps the data; give the same points and labels again")
     complete = len(earlier) == (1 if data.binary else len(data.classes))
     if complete and not any(_open(one) for one in earlier):
         raise BadInput(f"there is nothing to resume: the outcome is {earlier[0].outcome}")
