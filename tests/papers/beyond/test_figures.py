@@ -14,6 +14,7 @@ from tacit.papers.beyond.figures.exact import angles_to, losses_and_margins
 from tacit.papers.beyond.figures.global_margin import (
     RowResult,
     ends_of,
+    right_claim,
     rows_of,
     shortfall_claim,
 )
@@ -69,6 +70,14 @@ def test_the_counterexample_ends_a_sixth_wide():
     assert optimum(row.data).margin == pytest.approx(0.1956, abs=5e-5)
 
 
+def test_starts_go_on_until_one_fits():
+    """With seed 2 the first network of wang2022's F.1 fits one of the two points only."""
+    s = replace(PAPER.artefacts["global"].choose(quick=True), seed=2, runs=1)
+    *others, last = ends_of(next(row for row in rows_of(s) if row.key == "f1"), s)
+    assert others and not any(end.fits for end in others)
+    assert last.fits and last.known
+
+
 def test_a_shortfall_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_point():
     s = PAPER.artefacts["global"].choose(quick=True)
     row = next(row for row in rows_of(s) if row.key == "f2")
@@ -82,6 +91,15 @@ def test_a_shortfall_fails_a_claim_of_the_widest_margin_and_passes_one_of_a_kkt_
     ).holds
     nothing = np.zeros(0)
     assert not shortfall_claim("f2", [RowResult(row, nothing, nothing, nothing)], s).holds
+
+
+def test_a_flow_that_stays_at_the_linear_classifier_has_not_left_it():
+    s = PAPER.artefacts["global"].choose(quick=True)
+    row = next(row for row in rows_of(s) if row.key == "right")
+    half = row.data.parameters["eps"] / 2
+    for margins, holds in ((half, False), (1.5 * half, True)):
+        result = RowResult(row, np.array([half, margins]), np.zeros(2), np.array(["undecided"] * 2))
+        assert right_claim(result, s).holds == holds
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.6])
@@ -103,3 +121,16 @@ def test_too_large_a_start_does_not_end_at_the_linear_classifier():
     few = {"eps_factors": (0.5,), "alphas": (0.5,), "H_values": 2}
     _, claims = quick("hinted", K_factors=(3.0,), scale=0.3, **few)
     assert claims["flow"].ours == 0
+
+
+def test_theorem_a_7_is_broken_where_our_condition_fails():
+    _, claims = quick("principal", lengths=(3.0,), scales=(1e-6,), runs=2)
+    assert not claims["promise"].holds and claims["promise"].finding
+    others = [claim for name, claim in claims.items() if name != "promise"]
+    assert all(claim.holds for claim in others), others
+
+
+@pytest.mark.long
+def test_theorem_a_7_is_kept_where_our_condition_holds():
+    _, claims = quick("principal", lengths=(0.5,), length=0.5, scales=(1e-6,))
+    assert claims["promise"].holds and not claims["promise"].finding

@@ -555,12 +555,14 @@ def test_uniform_points_are_diverse_as_often_as_it_says(d):
 
 
 @pytest.mark.parametrize(
-    ("p", "delta", "m", "bound"), [(0.98, 0.05, 129, 129.74), (0.92, 0.16, 17, 17.48)]
+    ("p", "delta", "m", "bound", "star"),
+    [(0.98, 0.05, 129, 129.74, 0.005), (0.92, 0.16, 17, 17.48, 0.02)],
 )
-def test_the_two_examples_of_the_sample_gap(p, delta, m, bound):
-    case = xord_case(2, 1 / 41, data=f"xord:n=20,d=5,p_plus={p},p_minus={p}")
+def test_the_two_examples_of_the_sample_gap(p, delta, m, bound, star):
+    case = xord_case(2, 1 / 41, data=f"xord:n=20,p_plus={p},p_minus={p},others=one_missing")
     verdict = judge(the("thm6.5"), case)
     said = verdict.prediction.values
+    assert said["p_star"] == pytest.approx(star)
     assert said["delta"] == delta and said["delta_at_least"] <= delta
     assert said["m2_at_least"] == pytest.approx(bound, abs=0.005)
     assert math.floor(said["m2_at_least"]) == m and f" {m}." in verdict.prediction.words
@@ -574,12 +576,15 @@ def test_without_diverse_points_no_gap_is_promised():
     assert verdict.status == "confirmed"
 
 
+@pytest.mark.parametrize("others", ["uniform", "kinds", "one_missing", "both_positive"])
 @pytest.mark.parametrize(("d", "p", "q"), [(4, 0.9, 0.8), (6, 0.5, 0.9), (20, 0.98, 0.5)])
-def test_p_star_is_the_same_by_formula_by_counting_and_by_drawing(d, p, q):
-    star = samples.smallest_missed(d, p, q)
-    assert star == pytest.approx(samples.smallest_missed_by_counting(d, p, q), rel=1e-12)
+def test_p_star_is_the_same_by_formula_by_counting_and_by_drawing(d, p, q, others):
+    star = samples.smallest_missed(d, p, q, others)
+    counted = samples.smallest_missed_by_counting(d, p, q, others)
+    assert star == pytest.approx(counted, rel=1e-12)
     n = 40_000
-    has = pattern_sets(load(f"xord:n={n},d={d},p_plus={p},p_minus={q},seed=5").X)
+    call = f"xord:n={n},d={d},p_plus={p},p_minus={q},others={others},seed=5"
+    has = pattern_sets(load(call).X)
     seen = [int((has == kind).all(axis=1).sum()) for kind in KINDS]
     drawn = min(seen[i] for i, k in enumerate(KINDS) if any((k == m).all() for m in samples.MISSED))
     low, high = interval(drawn, n)

@@ -19,9 +19,11 @@ from tacit.papers.lyu2021.figures.example_sets import example_sets
 from tacit.papers.lyu2021.figures.fig1 import left_margin
 from tacit.papers.lyu2021.figures.fig2 import (
     Fig2,
+    bends_in_the_end,
     bends_of_descent,
     bends_of_flow,
-    claims_of_set,
+    claims_of_flows,
+    outgrowing_neurons,
 )
 from tacit.papers.lyu2021.figures.fig3 import EDGES, edge_points
 from tacit.papers.lyu2021.figures.flows import ends_at
@@ -74,11 +76,38 @@ def test_the_flow_that_leaves_the_linear_classifier_says_so():
     """With 100 neurons, 0.001 × He is not small enough on the middle set."""
     s = Fig2(loss=0.1, depth=-200.0)
     middle = example_sets(s.alpha)[1]
-    flows = [bends_of_flow(s, middle, factor) for factor in (s.factor, s.smaller)]
-    same = claims_of_set(s, middle, flows[0], *flows)[1]
-    assert not same.holds and "outgrow" in same.finding
-    same = claims_of_set(s, middle, flows[0], flows[0], flows[0])[1]
-    assert not same.holds and not same.finding  # a smaller start that bends is no explanation
+    same, smaller = (bends_of_flow(s, middle, factor) for factor in (s.factor, s.smaller))
+    faster = outgrowing_neurons(s, middle)
+    assert same[-1, 1] > s.straight > smaller[-1, 1] and faster > 0
+    assert bends_in_the_end(s, same) and not bends_in_the_end(s, smaller)
+    bends = (True, float(smaller[-1, 1]))
+    assert all(claim.holds for claim in claims_of_flows(s, [bends], [faster]))
+
+
+def test_a_boundary_that_bends_slowly_bends_in_the_end():
+    """With 20 neurons and seed 1 the right set has 0.002, 0.075 and 0.19 degrees on its way."""
+    s, depths = Fig2(), -np.geomspace(1, 1e9, 40)
+    for degrees, bent in (
+        (3e-6 * np.sqrt(-depths) + 0.01 / np.sqrt(-depths), True),  # 0.095 in the end
+        (0.1 / np.sqrt(-depths), False),
+        (np.full(40, 0.3), False),
+        (np.full(40, 9.0), True),
+        (1e-8 * np.geomspace(1, 100, 40), False),  # rounding
+    ):
+        assert bends_in_the_end(s, np.column_stack([depths, degrees])) == bent
+
+
+def test_a_bend_and_neurons_that_outgrow_go_together():
+    s = Fig2()
+    for bends, faster, wrong in (
+        ((False, 0.0), 0, []),
+        ((True, 0.0), 3, []),
+        ((True, 0.0), 0, ["outgrown"]),
+        ((False, 0.0), 3, ["outgrown"]),
+        ((True, 9.0), 3, ["smaller"]),
+    ):
+        claims = claims_of_flows(s, [bends], [faster])
+        assert [claim.id for claim in claims if not claim.holds] == wrong
 
 
 def test_the_linear_classifiers_win_no_more_when_hints_are_near():
@@ -147,7 +176,7 @@ def test_flows_without_an_end_are_not_counted_and_said(name, monkeypatch):
     nothing = SimpleNamespace(outcome=Outcome.UNDECIDED, network=None, margin=None)
     monkeypatch.setattr(flows, "binary_limit", lambda *given, **options: nothing)
     artefact = PAPER.artefacts[name]
-    few = {"runs": 1} if name != "fig4" else {"sizes": (10,)}
+    few = {"runs": 1} if name != "fig4" else {"sizes": (10,), "flow_sets": 1}
     made = artefact.make(artefact.choose(True, **few), lambda words: None)
     assert all(claim.holds for claim in made.claims)
     assert any("not counted" in words for words in made.departures)
@@ -158,11 +187,15 @@ def test_a_table_of_other_numbers_is_told_apart():
     s = Table1(runs=30)
     said = np.array([TABLE[n] for n in s.sizes])
     noise = np.random.default_rng(0).normal(0, 2, (len(s.sizes), 1, s.runs))
+    apart = np.random.default_rng(1).normal(0, 0.3, (len(s.sizes), 2, s.runs))
     for shift, wrong in (
         ((0, 0), []),
         ((4, 4), ["SVM_all", "network_all"]),
-        ((0, -3), ["agree"]),
+        ((0, -3), ["agree", "differences", "difference"]),
+        ((0, -2), ["differences", "difference"]),  # less than the columns scatter
     ):
-        claims = claims_of_table(s, said[:, :, None] + np.array(shift)[:, None] + noise, said)
+        claims = claims_of_table(
+            s, said[:, :, None] + np.array(shift)[:, None] + noise + apart, said
+        )
         failing = [claim.id for claim in claims if not claim.holds]
         assert set(wrong) <= set(failing) and bool(failing) == bool(wrong)

@@ -10,7 +10,13 @@ from tacit.measures.layer import Layer
 from tacit.models import SixConv
 from tacit.models.initialisations import initial_weights
 from tacit.papers.phuong2021.figures import PAPER
-from tacit.papers.phuong2021.figures.class_similarity import share_as_in_1
+from tacit.papers.phuong2021.figures.class_similarity import (
+    Fig3,
+    Similarity,
+    _sampled,
+    claims_of_similarity,
+    share_as_in_1,
+)
 from tacit.papers.phuong2021.figures.image_network import (
     BLOCK,
     ImageSettings,
@@ -18,7 +24,7 @@ from tacit.papers.phuong2021.figures.image_network import (
     zeros_and_ones,
 )
 from tacit.papers.phuong2021.figures.survival import signs_alive
-from tacit.papers.phuong2021.figures.synthetic import zero_claim
+from tacit.papers.phuong2021.figures.synthetic import drop_claim, zero_claim
 from tacit.values import BadInput, Dataset
 
 FIG1 = PAPER["fig1"]
@@ -95,6 +101,44 @@ def test_what_the_start_left_is_told_from_what_has_grown(rng):
     assert not claim.holds and "left" in claim.finding
     grown = zero_claim("zero", [replace(left, before=0.1 * before)])
     assert not grown.holds and not grown.finding
+
+
+def test_a_layer_of_rank_three_is_not_one_of_rank_two(rng):
+    made, plane = layer(rng)
+    assert drop_claim("drop", {"W1": [made]}).holds
+    third = np.linalg.qr(np.vstack([plane, rng.normal(size=6)]).T)[0][:, 2]
+    more = made.after + np.outer(rng.normal(size=len(made.after)), third)
+    claim = drop_claim("drop", {"W1": [made], "W2": [replace(made, after=more)]})
+    assert not claim.holds and not claim.finding  # the third has grown: it is not what was left
+
+
+def network_with(violated, after):
+    """What is measured on a network some of whose sampled pairs are not as in (1)."""
+    different = np.full(20, -1.0)
+    different[:violated] = 1.0
+    products = [[np.zeros(20)] * 3, [different, np.ones(20), np.ones(20)]]
+    return Similarity(products, [0.0, 1.0], [0.6, 1.0], 0.5, after, 0.0, ())
+
+
+def test_one_pair_that_is_not_as_in_1_is_enough():
+    for violated, after, wrong in (
+        (0, 1.0, []),
+        (0, 0.999, ["all_pairs"]),
+        (1, 0.999, ["separable", "all_pairs"]),
+    ):
+        networks = [network_with(0, 1.0), network_with(violated, after)]
+        claims = claims_of_similarity(Fig3(pairs=20), networks)
+        assert [claim.id for claim in claims if not claim.holds] == wrong
+        assert all(claim.finding for claim in claims if not claim.holds)
+
+
+def test_sampled_pairs_are_of_different_images(rng):
+    zeros, ones = np.arange(5), np.arange(5, 9)
+    i, j = _sampled(zeros, zeros, 2000, rng)
+    assert (i != j).all() and {*i} == {*j} == {*zeros}
+    assert len({*zip(i.tolist(), j.tolist(), strict=True)}) == 20
+    i, j = _sampled(zeros, ones, 2000, rng)
+    assert {*i} == {*zeros} and {*j} == {*ones}
 
 
 def test_survival_by_brute_force(rng):

@@ -22,7 +22,7 @@ from tacit.papers.phuong2021.statements.local import longest, right_side
 from tacit.papers.phuong2021.statements.stays import sure_to_live
 from tacit.theorems import Case, Network, Observation, PathPoint, applies, judge, theorem
 from tacit.theorems.hypotheses import NEEDS_A_RUN
-from tacit.values import Dataset
+from tacit.values import Dataset, Setting
 
 FLOW = FLOW
 TIGHT = Dataset(np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([1, -1]), name="a right angle")
@@ -509,3 +509,18 @@ def test_what_holds_has_no_negative_slack():
     case = replace(case, start=Network(W, case.start.a))
     named = check(of("thm1").hypotheses(case), "balanced")
     assert named.holds and 0 < named.slack <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pulls_are_along_extremal_directions(seed):
+    """Lemma A.1 on data of no kind, where minima with G > 0 occur; another direction breaks it."""
+    rng = np.random.default_rng(seed)
+    case = Case(Dataset(rng.normal(size=(8, 3)), np.resize([1, -1], 8)), Setting(rule="flow"))
+    one = theorem("phuong2021:lemmaA.1")
+    said = one.predict(case)
+    assert judge(one, case).status == "confirmed" and len(said.values["C"]) >= 2
+    turned = said.values["directions"] + 0.01 * rng.normal(size=said.values["directions"].shape)
+    turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    growth = np.maximum(turned @ case.data.X.T, 0) @ (0.5 * case.data.y)
+    other = replace(said, values={**said.values, "directions": turned, "C": growth})
+    assert one.residual(other, case, None) > 1e-4

@@ -203,3 +203,28 @@ def draw_lost_over_H(
     ax.set(xscale="log", xlabel="H / ε", ylabel="1 − reached / widest margin")
     ax.set_title("the part of H")
     ax.legend(fontsize=8)
+
+
+def draw_promise(
+    ax: Axes, lengths: np.ndarray, promised: np.ndarray, widest: np.ndarray, reached: np.ndarray
+) -> None:
+    """Margins over the length of a point: promised, the widest of all, and of limits (dots)."""
+    ax.plot(lengths, widest, c="black", lw=1.2, label="widest margin of all, certified")
+    ax.plot(lengths, promised, "--", c=PLUS, lw=1.4, label="promised: ½γ⁺, one neuron")
+    for run, margins in enumerate(reached.T):
+        label = "limits of the flow" if run == 0 else None
+        ax.plot(lengths, margins, "o", c=MINUS, ms=6, mec="white", mew=0.5, label=label)
+    ax.axvline(1, c="0.4", ls=":", lw=1, label="ℓ = α²: our condition ends")
+    ax.set(xlabel="length ℓ of the first point / α²", ylabel="normalised margin")
+    ax.set_title("what is promised, and what happens")
+    ax.legend(fontsize=8)
+
+
+def draw_shares(ax: Axes, paths: Sequence[np.ndarray], scales: Sequence[float]) -> None:
+    """The share of the negative neurons over ‖θ‖, for starts of several scales."""
+    for j, (path, scale) in enumerate(zip(paths, scales, strict=True)):
+        ax.plot(path[:, 0], path[:, 1], c=_shade(j, len(scales)), label=f"σ = {scale:g}")
+    ax.axvline(1, c="0.4", ls=":", lw=1, label="‖θ‖ = 1")
+    ax.set(xscale="log", yscale="log", xlabel="‖θ‖", ylabel="share of the neurons with a < 0")
+    ax.set_title("negligible at first, not in the end")
+    ax.legend(fontsize=8, loc="lower right")

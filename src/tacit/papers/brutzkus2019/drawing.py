@@ -13,6 +13,9 @@ W_COLOUR, U_COLOUR = MINUS, "#b3202c"
 """The paper draws w, of output weight +1, blue and u red: not the colours of signs elsewhere."""
 CURVE_COLOURS = (PLUS, MINUS, "#3a7d44", "#7b4f9d", "#b58900", "#4a9c9c", "0.55", "#c2679a")
 
+AS_IN_PAPER = (U_COLOUR, MINUS, "#3a7d44", "0.6")
+"""Figure 4b has the small network red, the one from clusters blue and the large one green."""
+
 
 def filters(ax: Axes, W: np.ndarray, a: np.ndarray, points: np.ndarray, title: str) -> None:
     """Draw filters as lines from 0, in one colour for each sign, and dotted rays to `points`."""
@@ -39,6 +42,7 @@ def curves(
     title: str,
     names: tuple[str, str],
     joined: bool = True,
+    colours: Sequence[str] = CURVE_COLOURS,
 ) -> None:
     """Draw curves over evenly spaced places; each place has a value and an interval (NaN: none).
 
@@ -48,7 +52,7 @@ def curves(
     for i, (name, row) in enumerate(rows.items()):
         middle, low, high = row.T
         shift = apart * (i - (len(rows) - 1) / 2)
-        places, colour = np.arange(len(x)) + shift, CURVE_COLOURS[i % len(CURVE_COLOURS)]
+        places, colour = np.arange(len(x)) + shift, colours[i % len(colours)]
         ax.plot(places, middle, "o-" if joined else "o", c=colour, ms=4.5, label=name)
         bars = np.clip([middle - low, high - middle], 0, None)
         ax.errorbar(places, middle, bars, fmt="none", c=colour, capsize=2.5)
@@ -56,6 +60,20 @@ def curves(
     ax.set_xticks(np.arange(len(x)), [f"{value:g}" for value in x])
     ax.set(title=title, xlabel=names[0], ylabel=names[1], ylim=(-0.02 * ax.get_ylim()[1], None))
     ax.legend(fontsize=8)
+
+
+def ranking(
+    ax: Axes, names: Sequence[str], values: np.ndarray, least: float, title: str, label: str
+) -> None:
+    """Draw values from the largest down, by name, on a logarithmic axis, with a line at `least`."""
+    order = np.argsort(values)
+    shown = np.maximum(values[order], 1e-12)
+    colours = ["black" if i == order[-1] else CURVE_COLOURS[1] for i in order]
+    ax.scatter(shown, np.arange(len(order)), c=colours, s=18)
+    ax.axvline(least, c="0.5", ls=":", lw=1.2, label=f"{least:g}")
+    ax.set_yticks(np.arange(len(order)), [names[i] for i in order], fontsize=7)
+    ax.set(xscale="log", xlabel=label, title=title)
+    ax.legend(fontsize=8, loc="lower right")
 
 
 def histograms(

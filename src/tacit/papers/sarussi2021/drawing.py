@@ -12,6 +12,8 @@ from tacit.plot.plane import MINUS, PLUS
 
 CELLS = 302, 305
 """Cells of a grid without points on the axes and the diagonals, where an output may be 0."""
+W_COLOUR, U_COLOUR = "0.25", "#d9a400"
+"""The paper draws w neurons black or grey and u neurons yellow (Fig. 4, 9)."""
 BAND = 0.18
 """Opacity of the bands around curves."""
 
@@ -56,7 +58,7 @@ def points(ax: Axes, X: np.ndarray, y: np.ndarray) -> None:
 def rays(ax: Axes, W: np.ndarray, a: np.ndarray) -> None:
     """Draw neurons as unit vectors."""
     unit = W / np.maximum(np.linalg.norm(W, axis=1, keepdims=True), 1e-300)
-    for sign, colour, name in ((1, PLUS, "w neurons"), (-1, MINUS, "u neurons")):
+    for sign, colour, name in ((1, W_COLOUR, "w neurons"), (-1, U_COLOUR, "u neurons")):
         chosen = unit[a * sign > 0]
         for j, (x, z) in enumerate(chosen):
             ax.plot([0, x], [0, z], c=colour, lw=1, alpha=0.5, label=name if j == 0 else None)
@@ -73,14 +75,17 @@ def arrow(ax: Axes, tip: np.ndarray, colour: str, name: str) -> None:
 
 
 def curves(
-    ax: Axes, epochs: np.ndarray, lines: Mapping[str, np.ndarray], colours: Sequence[str] = ()
+    ax: Axes,
+    updates: np.ndarray | Mapping[str, np.ndarray],
+    lines: Mapping[str, np.ndarray],
+    colours: Sequence[str] = (),
 ) -> None:
-    """Draw the mean of runs × epochs by name, and a band from the smallest to the largest run.
+    """Draw the mean of runs × moments by name, and a band from the smallest to the largest run.
 
-    The epochs are on a logarithmic axis, where the start is drawn at ½.
+    The updates are on a logarithmic axis, where the start is drawn at ½.
     """
-    x = np.maximum(epochs, 0.5)
     for j, (name, values) in enumerate(lines.items()):
+        x = np.maximum(updates if isinstance(updates, np.ndarray) else updates[name], 0.5)
         colour = colours[j] if colours else f"C{j}"
         thick = 1.5 + 4 * (1 - (j + 1) / len(lines))  # what lies under another line is seen
         ax.plot(x, values.mean(axis=0), c=colour, lw=thick, label=name)
@@ -88,8 +93,24 @@ def curves(
             low, high = values.min(axis=0), values.max(axis=0)
             ax.fill_between(x, low, high, color=colour, alpha=BAND, lw=0)
     ax.set_xscale("log")
-    ax.set_xlabel("epoch (the start is drawn at ½)")
+    ax.set_xlabel("updates of SGD (the start is drawn at ½)")
     ax.legend(fontsize=8)
+
+
+def over(ax: Axes, x: Sequence[float], lines: Mapping[str, np.ndarray], label: str) -> None:
+    """Draw places × runs over a logarithmic axis: the mean as a line, the runs as dots."""
+    for j, (name, values) in enumerate(lines.items()):
+        ax.plot(x, values.mean(axis=1), "-", c=f"C{j}", label=name)
+        ax.plot(x, values, "o", c=f"C{j}", ms=3.5)
+    ax.set(xscale="log", xlabel=label)
+    ax.legend(fontsize=8)
+
+
+def mark_first_epoch(ax: Axes, n: int) -> None:
+    """A dotted line where every one of n points has been seen once."""
+    ax.axvline(n, c="0.6", ls=":", lw=1)
+    at = (n, 1.0)
+    ax.annotate("1 epoch", at, (3, -10), ("data", "axes fraction"), "offset points", size=7)
 
 
 def shares_down_to_zero(ax: Axes, title: str) -> None:

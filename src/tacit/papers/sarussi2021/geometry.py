@@ -160,6 +160,7 @@ class _Search:
 
     def next(self) -> int:
         left = np.flatnonzero(self.open())
+        # Equal up to rounding: the tie goes to the point farthest along the separator.
         farthest = left[self.reach[left] >= self.reach[left].max() * (1 - 1e-12)]
         return int(farthest[self.along[farthest].argmax()])
 

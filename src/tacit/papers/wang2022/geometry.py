@@ -106,6 +106,7 @@ def _smallest_sine(dual: np.ndarray, start: int) -> float:
         signs = np.where(np.arange(len(free) + 1) == 0, 1.0, -1.0)
         rest, tight = best_in_cell(np.vstack([near, dual[free]]), signs, 0.0, signs)
         lower = float(np.linalg.norm(rest) / np.linalg.norm(near))
+        # No step can raise the sine; one that lowers it by less only moves within rounding.
         if len(tight) == 0 or lower > sine * (1 - 1e-9):
             return min(sine, lower)
         near, used, sine = near - rest, free[tight - 1], lower

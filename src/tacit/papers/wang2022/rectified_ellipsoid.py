@@ -87,6 +87,7 @@ def cell_extremes(X: np.ndarray, lam: np.ndarray) -> list[Extreme]:
         g = (lam * (sides > 0)) @ X
         top = g / max(float(np.linalg.norm(g)), 1e-300)
         possible = np.vstack([np.zeros(2), hyperplane_directions(X), top, -top])
+        # Directions of hyperplanes lie on them up to rounding only.
         inside = possible[((possible @ X.T) * sides >= -1e-12).all(axis=1)]
         values = inside @ g
         for k, largest in ((values.argmax(), True), (values.argmin(), False)):

@@ -8,5 +8,10 @@ from tacit.reproduction.artefact import Paper
 
 # `global` is a keyword of Python, so it cannot be written as the others.
 PAPER = Paper(
-    "beyond", exact="exact", phase="phase", **{"global": "global_margin"}, hinted="hinted"
+    "beyond",
+    exact="exact",
+    phase="phase",
+    **{"global": "global_margin"},
+    hinted="hinted",
+    principal="principal",
 )

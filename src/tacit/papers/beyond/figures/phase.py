@@ -15,7 +15,14 @@ from tacit.papers.beyond.drawing import draw_depths, draw_map, draw_transition
 from tacit.papers.beyond.figures import PAPER
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
-from tacit.reproduction.claims import at_least, at_most, mean_interval, near, probability_at_least
+from tacit.reproduction.claims import (
+    NOT_STATED,
+    at_least,
+    at_most,
+    mean_interval,
+    near,
+    probability_at_least,
+)
 from tacit.training import train_many
 from tacit.values import Dataset, Setting
 
@@ -159,13 +166,13 @@ def _claims(s: Phase, data: dict[str, np.ndarray], size: np.ndarray) -> tuple[Cl
     proportion = _slope(np.repeat(np.array(s.flow_scales)[seen], s.flow_runs), depth[seen].ravel())
     return (
         at_least("fitted", "share of runs that fit every point", data["fitted"].mean(), 1.0),
-        at_most("small_linear", inside, data["outside"][own, 0].max(), 0.0),
-        probability_at_least("large_bent", bent, bends, s.runs, 0.95),
-        Claim("between", first, span, scale, bool(between), (low, high)),
-        at_most("two_neurons", two, bend[widths == 2].max(initial=0.0), 0.01),
-        Claim("width_slope", falls, -1.0, slope, one_over, ends),
-        at_most("limit_linear", line, data["flow_groups"].max(), 1.0, "1 (Thm 6.1)"),
-        near("depth_slope", deep, proportion, 1.0, 0.1),
+        at_most("small_linear", inside, data["outside"][own, 0].max(), 0.0, "linear (Fig. 1b)"),
+        probability_at_least("large_bent", bent, bends, s.runs, 0.95, "not linear (Fig. 1a)"),
+        Claim("between", first, NOT_STATED, scale, bool(between), (low, high), criterion=span),
+        at_most("two_neurons", two, bend[widths == 2].max(initial=0.0), 0.01, "linear (Cor. 6.1)"),
+        Claim("width_slope", falls, NOT_STATED, slope, one_over, ends, criterion="−1"),
+        at_most("limit_linear", line, data["flow_groups"].max(), 1.0, "clustered (Thm 6.1)"),
+        near("depth_slope", deep, proportion, 1.0, 0.1, NOT_STATED),
     )
 
 

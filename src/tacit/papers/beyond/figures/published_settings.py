@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from tacit.reproduction.artefact import Settings, ours, paper
 
+MOST_STARTS = 20
+"""Random starts on a data set; on two points a network of ten neurons may well fit only one."""
+
 
 @dataclass(frozen=True)
 class PublishedSettings(Settings):

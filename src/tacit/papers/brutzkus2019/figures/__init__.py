@@ -20,4 +20,5 @@ PAPER = Paper(
     fig8="fig8",
     thm34="thm34",
     thm64="thm64",
+    thm65="thm65",
 )

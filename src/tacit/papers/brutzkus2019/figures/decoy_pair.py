@@ -60,8 +60,10 @@ def draw_and_judge(
     text = f"networks of k = {s.small_k} fit all points and miss f*, more often than those of "
     text += f"k = {s.k} ({seldom[0]:.2g}), beyond the 99% intervals"
     claims = (
-        Claim("large", wide, "> 0.5", good, above[0] > 0.5, (above[0], above[1])),
-        Claim("small", text, "more", often, interval[0] > seldom[2], (interval[0], interval[1])),
+        Claim("large", wide, "learns f*", good, above[0] > 0.5, (above[0], above[1])),
+        Claim(
+            "small", text, "does not", often, interval[0] > seldom[2], (interval[0], interval[1])
+        ),
         small_is_decoyed(s.small_k, small),
     )
     arrays = {

@@ -16,7 +16,7 @@ from tacit.papers.brutzkus2019.figures.plane_networks import (
 from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
-from tacit.reproduction.claims import at_least, at_most
+from tacit.reproduction.claims import STATED, at_least, at_most
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,10 @@ def fig2(s: Fig2, tell: Tell) -> Exhibit:
     turned = turned_from_own_point(wide).max()
     text = "largest angle in degrees of a filter of it from its point (arccos((1−2c)/(1+c)))"
     claims = (
-        at_least("global", f"k = {s.k} ends at a global minimum: min yᵢN(xᵢ)", margins.min(), 1),
-        at_most("clustered", text, turned, widest_angle(1, s.c_eta)),
+        at_least(
+            "global", f"k = {s.k} ends at a global minimum: min yᵢN(xᵢ)", margins.min(), 1, STATED
+        ),
+        at_most("clustered", text, turned, widest_angle(1, s.c_eta), STATED),
         small_xor_fails(s.small_k, errs),
     )
     arrays = {"large": wide.weights["W"][:, 0], "small": small.weights["W"][:, shown], "errs": errs}

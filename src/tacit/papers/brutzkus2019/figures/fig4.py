@@ -19,6 +19,7 @@ def fig4(s: ImageFilters, tell: Tell) -> Exhibit:
     k-means finds for the filters (all of length 1), after training and at the start. On the right,
     test errors over the size of the training set: the small network trained as usual (the best of
     several learning rates and initial scales), the small network whose filters are the centres of
-    the large one and stay there, and the large network. Bars are 99% intervals of the averages.
+    the large one's filters and stay there, and the large network; in grey, with the centres of
+    filters of length 1 instead. Bars are 99% intervals of the averages.
     """
     return compare_filters(s, tell)

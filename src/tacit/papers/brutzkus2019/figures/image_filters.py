@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import ks_2samp
@@ -12,12 +13,12 @@ from tacit.data import load
 from tacit.data.clusters import cluster_centres
 from tacit.models import parse_model
 from tacit.models.initialisations import initial_weights
-from tacit.papers.brutzkus2019.drawing import curves, histograms
+from tacit.papers.brutzkus2019.drawing import AS_IN_PAPER, curves, histograms
 from tacit.papers.brutzkus2019.figures.intervals import mean_errors
 from tacit.papers.brutzkus2019.figures.seeds import network_seeds
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
-from tacit.reproduction.claims import at_most
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, Whose, ours, paper
+from tacit.reproduction.claims import at_least, at_most, explained
 from tacit.training import Many, train_many
 from tacit.values import BadInput, Dataset, Setting
 
@@ -47,34 +48,54 @@ QUICK_IMAGES |= {"rates": (0.01, 0.05), "sigmas": (0.05, 0.05), "stand_in": True
 OPEN = (
     "what the paper leaves open of the network: zeros around the image, a bias of the dense layer, "
     "cross-entropy of the softmax",
-    "the filters are clustered at length 1, as for panel (a); the small network has these centres",
+    "panel (a) clusters filters of length 1, panel (b) the filters as they are, as §7 says; what "
+    "centres of filters of length 1 would give is drawn beside it",
 )
+ROWS = ("small", "clusters", "unit", "large")
+NEARLY = 0.8
+"""Ours: the share of what the large network is ahead that “nearly matches” it."""
 STAND_IN = "MNIST is not here: the digits of scikit-learn, 8 × 8 pixels, stand in"
+
+
+class Measured(NamedTuple):
+    """What Figures 4, 7 and 8 show."""
+
+    rows: dict[str, np.ndarray]
+    """Test errors (%) at each size, with 99% intervals: `small`, `clusters`, `unit`, `large`."""
+    angles: dict[str, np.ndarray]
+    """Of the filters to the closest centre, in degrees: `trained`, `random`."""
+    departures: tuple[str, ...]
 
 
 def compare_filters(s: ImageFilters, tell: Tell) -> Exhibit:
     """Train the large network and the small ones at every size, and compare them."""
+    return draw_and_judge(s, *measure_filters(s, tell))
+
+
+def measure_filters(s: ImageFilters, tell: Tell) -> Measured:
+    """Train the large network and the small ones at every size."""
     if len(s.rates) != len(s.sigmas):
         raise BadInput(f"{len(s.rates)} rates and {len(s.sigmas)} sigmas; they must be pairs")
     angles: dict[str, np.ndarray] = {}
-    errors: dict[str, list[np.ndarray]] = {"small": [], "clusters": [], "large": []}
+    errors: dict[str, list[np.ndarray]] = {key: [] for key in ROWS}
     for n in sorted({*s.sizes, s.n}):
         data = _images(s, n)
         tell(f"{n} images: {s.channels} channels")
         large = train_images(s, data, s.channels, s.lr, s.sigma, network_seeds(s, 1))
-        filters = {
-            name: _unit(large.member(0, t)["W"]) for name, t in (("trained", -1), ("random", 0))
-        }
-        centres = {name: cluster_centres(W, s.centres, s.seed) for name, W in filters.items()}
+        W = {name: large.member(0, t)["W"] for name, t in (("trained", -1), ("random", 0))}
+        unit = {name: _unit(filters) for name, filters in W.items()}
+        centres = {name: cluster_centres(rows, s.centres, s.seed) for name, rows in unit.items()}
         if n == s.n:
-            angles = {name: _closest(W, centres[name]) for name, W in filters.items()}
+            angles = {name: _closest(rows, centres[name]) for name, rows in unit.items()}
         if n not in s.sizes:
             continue
         errors["large"].append(_test_errors(large, data))
-        tell(f"{n} images: {s.centres} channels, {s.runs} times from the centres")
         seeds = network_seeds(s, s.runs)
-        few = train_images(s, data, s.centres, s.lr, s.sigma, seeds, centres["trained"])
-        errors["clusters"].append(_test_errors(few, data))
+        starts = {"clusters": cluster_centres(W["trained"], s.centres, s.seed)}
+        for key, filters in (starts | {"unit": centres["trained"]}).items():
+            tell(f"{n} images: {s.centres} channels, {s.runs} times from the centres ({key})")
+            few = train_images(s, data, s.centres, s.lr, s.sigma, seeds, filters)
+            errors[key].append(_test_errors(few, data))
         usual = []
         for lr, sigma in zip(s.rates, s.sigmas, strict=True):
             tell(f"{n} images: {s.centres} channels, {s.runs} times, lr = {lr:g}, σ = {sigma:g}")
@@ -82,7 +103,7 @@ def compare_filters(s: ImageFilters, tell: Tell) -> Exhibit:
         errors["small"].append(min(usual, key=np.mean))
     rows = {name: 100 * mean_errors(samples) for name, samples in errors.items()}
     rows["large"][:, 1:] = np.nan  # trained once
-    return draw_and_judge(s, rows, angles, OPEN if data.d == 784 else (*OPEN, STAND_IN))
+    return Measured(rows, angles, OPEN if data.d == 784 else (*OPEN, STAND_IN))
 
 
 def draw_and_judge(
@@ -98,51 +119,66 @@ def draw_and_judge(
     marks = {f"median, {name}": number for name, number in medians.items()}
     axes = ("angle to the closest centre (°)", "share of filters")
     histograms(left, angles, marks, title, axes)
-    names = {"small": f"small, {s.centres} channels", "large": f"large, {s.channels} channels"}
-    names["clusters"] = f"small, filters are {s.centres} centres of the large"
-    named, axes = {names[k]: row for k, row in rows.items()}, ("training images", "test error (%)")
-    curves(right, s.sizes, named, "(b) test error by training set size", axes)
+    few = f"small, filters are {s.centres} centres of the large"
+    names = {"small": f"small, {s.centres} channels", "clusters": few}
+    names |= {"large": f"large, {s.channels} channels", "unit": f"{few}, of length 1"}
+    named, axes = {names[k]: rows[k] for k in names}, ("training images", "test error (%)")
+    curves(right, s.sizes, named, "(b) test error by training set size", axes, colours=AS_IN_PAPER)
     claims = (*_angle_claims(angles, medians), *_error_claims(s, rows))
     if STAND_IN in departures:  # the paper speaks of MNIST
-        claims = tuple(c if c.holds or c.finding else replace(c, finding=STAND_IN) for c in claims)
+        claims = tuple(explained(c, f"{STAND_IN}.", Whose.OURS, not c.finding) for c in claims)
     out = {"sizes": np.array(s.sizes), **rows, **{f"angles_{k}": v for k, v in angles.items()}}
     return Exhibit(claims, figure, out, departures)
 
 
 def _angle_claims(angles: dict[str, np.ndarray], medians: dict[str, float]) -> tuple[Claim, ...]:
     """Panel (a): trained filters are closer to their centres than random ones."""
-    text = "median angle in degrees of a trained filter to its centre, against random filters"
+    text = "median angle in degrees of a trained filter to its centre, against random filters "
+    text += f"({medians['random']:.1f})"
     same = "probability of such a difference if both angles had one distribution (KS test)"
     p = float(ks_2samp(angles["trained"], angles["random"]).pvalue)
+    small = "relatively small"
     return (
-        at_most("closer", text, medians["trained"], medians["random"]),
-        at_most("differ", same, p, 0.01),
+        at_most("closer", text, medians["trained"], medians["random"], small),
+        at_most("differ", same, p, 0.01, "significantly different"),
     )
 
 
 def _error_claims(s: ImageFilters, rows: dict[str, np.ndarray]) -> tuple[Claim, ...]:
-    """Panel (b): from the centres of the large network, the small one nearly matches it."""
-    few, small, large = (rows[name][:, 0] for name in ("clusters", "small", "large"))
-    half = float(np.linalg.norm(rows["clusters"][:, 2] - few)) / len(few)
-    mean, halfway = float(few.mean()), float(small.mean() + large.mean()) / 2
+    """Panel (b): from the centres of the large network, the small one nearly matches it.
+
+    The paper says “nearly” of 3×3 filters only (§7), and of the others that setups are similar.
+    """
+    (few, low, high), small, large = rows["clusters"].T, rows["small"][:, 0], rows["large"][:, 0]
     sizes = "training sizes at which the small network is no better on average from the centres"
-    text = "test error (%) of the small network from the centres of the large one, on average over "
-    text += "the sizes at most halfway between the large and the small one (“nearly matches”)"
-    nearly = replace(at_most("nearly", text, mean, halfway), interval=(mean - half, mean + half))
-    better = at_most("better", sizes, int((few >= small).sum()), 0)
-    undecided = f"Not decided: the 99% interval of {s.runs} runs from the centres reaches"
-    if not nearly.holds and mean - half <= halfway:
-        nearly = replace(nearly, finding=f"{undecided} halfway.")
-    elif not nearly.holds and better.holds and s.filter != 3:
-        gained = (small.mean() - mean) / (small.mean() - large.mean())
-        nearly = replace(
-            nearly,
-            finding="The paper says so of 3×3 filters (Fig. 4) only. From the centres the small "
-            f"network gains {gained:.0%} of what the large one is ahead, at every size something.",
-        )
-    if not better.holds and (rows["clusters"][:, 1] < small).all():
-        better = replace(better, finding=f"{undecided} below the other average at every size.")
-    return better, nearly
+    better = at_most("better", sizes, int((few >= small).sum()), 0, "improves")
+    undecided = f"Not decided: the 99% interval of {s.runs} runs from the centres reaches below "
+    undecided += "the other average at every size. More runs would settle it."
+    pairs = zip(s.sizes, few, small, strict=True)
+    worse = ", ".join(f"{one:.2f}% against {other:.2f}% at {n}" for n, one, other in pairs)
+    worse = f"The mean error from the centres, against that without, is {worse} images. The "
+    worse += "paper prints no numbers; its curves or its code would settle it."
+    near = bool((low < small).all())
+    better = explained(better, undecided if near else worse, Whose.OPEN)
+    if s.filter != 3:
+        return (better,)
+    ahead = small - large
+    gained = (small - few) / ahead
+    worst = int(gained.argmin())
+    text = "share of what the large network is ahead of the small one that the small one gains "
+    text += f"from the centres, at the worst size ({s.sizes[worst]})"
+    nearly = at_least("nearly", text, gained[worst], NEARLY, "nearly matches")
+    ends = np.sort((small - np.array([low, high]))[:, worst] / ahead[worst])
+    nearly = replace(nearly, interval=(float(ends[0]), float(ends[1])))
+    unit = (small - rows["unit"][:, 0]) / ahead
+    shares = ", ".join(f"{one:.0%}" for one in gained)
+    why = (
+        f"At {', '.join(map(str, s.sizes))} images it gains {shares} "
+        f"(from centres of filters of length 1: {', '.join(f'{one:.0%}' for one in unit)}). The "
+        "paper prints no numbers, “nearly” is judged by a bound of ours, and the padding, the "
+        "epochs and the regularisation are not stated; its curves or its code would settle it."
+    )
+    return better, explained(nearly, why, Whose.OPEN)
 
 
 def _images(s: ImageFilters, n: int) -> Dataset:

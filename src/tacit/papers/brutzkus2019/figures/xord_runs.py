@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.data.xord_kinds import LABELS, POINTS, kind_probabilities
 from tacit.papers.brutzkus2019.figures.seeds import network_seeds
-from tacit.reproduction.artefact import Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Settings, Tell, paper
 from tacit.training import train_many
 from tacit.values import Dataset, Setting
 
@@ -33,16 +33,33 @@ class Xord(Settings):
     step: float = paper(0.04, "App. A: the learning rate is 0.04/c")
     patience: int = paper(20, "App. A")
     iterations: int = paper(30000, "App. A")
-    d: int = ours(7, "any d from 4 on; Figure 1 shows what others change")
-    others: str = ours("uniform", "of points that are not diverse; Figure 1 shows other choices")
+
+
+ZEROS = {"neither": "an output of 0 is an error", "negative": "an output of 0 is the label −1"}
+"""What sign(0) may be; the paper does not say."""
 
 
 class XordEnds(NamedTuple):
     """How runs on training sets of their own ended."""
 
-    fits: np.ndarray
-    """Whether a run ended without a training error."""
-    test_error: np.ndarray
+    signs: np.ndarray
+    """sign N of every kind of points, 0 where N is 0: runs × kinds."""
+    seen: np.ndarray
+    """Which kinds the training sets have."""
+    p: np.ndarray
+    """How likely each kind is, given its label."""
+
+    def wrong(self, zero: str) -> np.ndarray:
+        """Whether the network errs: runs × kinds."""
+        return self.signs * LABELS <= 0 if zero == "neither" else (self.signs > 0) != (LABELS > 0)
+
+    def fits(self, zero: str) -> np.ndarray:
+        """Whether a run ended without a training error."""
+        return ~(self.wrong(zero) & self.seen).any(axis=1)
+
+    def test_error(self, zero: str) -> np.ndarray:
+        """Labels are equally likely."""
+        return self.wrong(zero) @ self.p / 2
 
 
 def train_xord(
@@ -64,7 +81,7 @@ def train_xord(
     )
     sets = [Dataset(POINTS[row], LABELS[row]) for row in rows]
     many = train_many(sets, setting, s.iterations, network_seeds(s, runs))
-    wrong = LABELS * many.outputs(POINTS) <= 0  # runs × kinds
-    seen = np.zeros_like(wrong)
+    signs = np.sign(many.outputs(POINTS))  # runs × kinds
+    seen = np.zeros(signs.shape, dtype=bool)
     np.put_along_axis(seen, rows, True, axis=1)
-    return XordEnds(~(wrong & seen).any(axis=1), wrong @ p / 2)  # labels are equally likely
+    return XordEnds(signs, seen, p)

@@ -6,6 +6,11 @@ from tacit.papers.brutzkus2019.statements.clustering import ClusteringXOR, Clust
 from tacit.papers.brutzkus2019.statements.convergence import ConvergenceXOR, ConvergenceXORD
 from tacit.papers.brutzkus2019.statements.exploration import ExplorationXOR, ExplorationXORD
 from tacit.papers.brutzkus2019.statements.expressive import SmallCapacity, TwoOfEach
+from tacit.papers.brutzkus2019.statements.general_width import (
+    AnyWidthLearns,
+    NegativePointsRight,
+    PositivePointsRight,
+)
 from tacit.papers.brutzkus2019.statements.samples import SampleGap, UniformDiversity
 from tacit.papers.brutzkus2019.statements.smallest_networks import SmallXOR, SmallXORD
 from tacit.theorems import Theorem
@@ -23,4 +28,7 @@ THEOREMS: tuple[type[Theorem], ...] = (
     ConvergenceXORD,
     SmallXORD,
     SampleGap,
+    AnyWidthLearns,
+    PositivePointsRight,
+    NegativePointsRight,
 )

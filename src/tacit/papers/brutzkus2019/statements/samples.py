@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import final
 
 from tacit.data.xor import uniform_diversity
+from tacit.data.xord_kinds import KINDS, kind_probabilities
 from tacit.messages import count
 from tacit.papers.brutzkus2019.statements.cases import xord_case
 from tacit.papers.brutzkus2019.statements.expressive import labels_of_f
@@ -43,19 +44,25 @@ def counts_by_kind(d: int) -> dict[tuple[bool, ...], int]:
     return counts
 
 
-def smallest_missed(d: int, p_plus: float, p_minus: float) -> float:
+def smallest_missed(d: int, p_plus: float, p_minus: float, others: str = "uniform") -> float:
     """p* (5) of the generator `xord`.
 
-    Labels are equally likely; a point is diverse with p₊ (p₋), and otherwise uniform among the
-    others of its label.
+    Labels are equally likely; a point is diverse with p₊ (p₋), and otherwise one of the others of
+    its label, as `others` says. With `one_missing` it is the paper's min{(1−p₊)/4, (1−p₋)/4}.
     """
-    others = 4**d - 2**d - surjections(d, 4)
-    positive = float(Fraction(surjections(d, 3), others)) if others else 0.0
-    return min((1 - p_minus) / 4, (1 - p_plus) / 2 * positive)
+    left = 4**d - 2**d - surjections(d, 4)
+    uniform = float(Fraction(surjections(d, 3), left)) if left else 0.0
+    shares = {"uniform": uniform, "kinds": 1 / 11, "one_missing": 1 / 2, "both_positive": 0.0}
+    return min((1 - p_minus) / 4, (1 - p_plus) / 2 * shares[others])
 
 
-def smallest_missed_by_counting(d: int, p_plus: float, p_minus: float) -> float:
-    """`smallest_missed`, from a count of all points."""
+def smallest_missed_by_counting(
+    d: int, p_plus: float, p_minus: float, others: str = "uniform"
+) -> float:
+    """`smallest_missed`, from a count of all points, or of the sets of patterns."""
+    if others != "uniform":
+        p = kind_probabilities(d, p_plus, p_minus, others)
+        return min(float(p[(KINDS == missed).all(axis=1)].sum()) / 2 for missed in MISSED)
     counts = counts_by_kind(d)
     label = {k: 1 if k[0] or k[2] else -1 for k in counts}
     diverse = {1: (True,) * 4, -1: (False, True, False, True)}
@@ -167,7 +174,8 @@ class SampleGap(Theorem):
     samples for a test error of at most ε with confidence 1 − δ.
 
     Ours: p₊, p₋ and p* are those of the generator; δ is the smallest one allowed, rounded up to a
-    whole percent as in the paper's two examples (129 samples for p₊ = p₋ = 0.98, 17 for 0.92).
+    whole percent as in the paper's two examples (129 samples for p₊ = p₋ = 0.98, 17 for 0.92). In
+    these p* = min{(1−p₊)/4, (1−p₋)/4}, which is 0.005 and 0.02: `xord` with others=one_missing.
     """
 
     id = "brutzkus2019:thm6.5"
@@ -180,7 +188,7 @@ class SampleGap(Theorem):
     tolerance = 1e-9
 
     def example(self) -> Case:
-        return xord_case(2, 1 / 41, data="xord:n=40,d=5,p_plus=0.98,p_minus=0.98")
+        return xord_case(2, 1 / 41, data="xord:n=40,p_plus=0.98,p_minus=0.98,others=one_missing")
 
     def counterexample(self) -> tuple[Case, str]:
         data = "xord:n=40,d=5,p_plus=0.98,p_minus=1.0"
@@ -191,7 +199,7 @@ class SampleGap(Theorem):
         given = _probabilities(case)
         if given is None:
             return (*first, _unknown("delta", "Theorem 6.5"), _unknown("epsilon", "(5)"))
-        both, star = given[0] * given[1], smallest_missed(_d(case), *given)
+        both, star = given[0] * given[1], smallest_missed(_d(case), *given, _others(case))
         return (
             *first,
             by_slack("delta", both, "Theorem 6.5", "p₊p₋; zero leaves no δ below 1", strict=True),
@@ -205,7 +213,8 @@ class SampleGap(Theorem):
         p_plus, p_minus = given
         least = 1 - p_plus * p_minus * (1 - BIG_FAILS)
         delta = min(math.ceil(100 * least) / 100, 1.0)
-        star, bound = smallest_missed(_d(case), *given), samples_bound(p_plus, p_minus, delta)
+        star = smallest_missed(_d(case), *given, _others(case))
+        bound = samples_bound(p_plus, p_minus, delta)
         small = f"k = 2 needs at least {math.floor(bound)}" if bound > 2 else "no gap is guaranteed"
         words = (
             f"For a test error below p* = {star:.3g} with confidence {1 - delta:.2f}, k ≥ 120 "
@@ -228,7 +237,7 @@ class SampleGap(Theorem):
         if not said:
             return None
         p = said["p_plus"], said["p_minus"]
-        star = smallest_missed_by_counting(_d(case), *p)
+        star = smallest_missed_by_counting(_d(case), *p, _others(case))
         pairs = samples_by_search(*p, said["delta"])
         two = p[0] * p[1] * (1 - BIG_FAILS)  # both samples diverse, and Theorem 6.3
         return max(
@@ -255,6 +264,11 @@ def _probabilities(case: Case) -> tuple[float, float] | None:
     if "p_plus" not in made or "p_minus" not in made:
         return None
     return float(made["p_plus"]), float(made["p_minus"])
+
+
+def _others(case: Case) -> str:
+    """How points that are not diverse are distributed."""
+    return str(case.data.parameters.get("others", "uniform"))
 
 
 def _unknown(name: str, place: str) -> Check:

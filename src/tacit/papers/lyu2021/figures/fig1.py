@@ -87,23 +87,25 @@ def _claims(s: Fig1, sets: list[ExampleSet], ends: dict[str, list[Limit]]) -> tu
     exact = left_margin(s.alpha, sets[0].data.parameters["beta"])
     text = "left: the widest margin of all networks is (1+α)/4 (Theorem 4.2)"
     claims = [
-        at_most("kkt", "largest KKT residual of the three that are not best", residual, 1e-9, 0),
+        at_most(
+            "kkt", "largest KKT residual of the three that are not best", residual, 1e-9, "KKT"
+        ),
         near("left_kkt", "left: margin of the bent KKT point (I.1.1)", kkts[0].margin, exact, 1e-9),
         near("left_best", text, sets[0].best.margin_bounds.upper, (1 + s.alpha) / 4, 1e-9),
     ]
     for one, kkt in zip(sets, kkts, strict=True):
         which = "linear" if one.kkt is one.linear else "bent"
-        most, said = (s.much, "much smaller") if one.name == "middle" else (1 - EXACT, "< 1")
+        most, said = (s.much, "much smaller") if one.name == "middle" else (1 - EXACT, "suboptimal")
         text = f"{one.name}: {which} KKT point's margin over the widest"
         share = kkt.margin / one.best.margin
         claims.append(at_most(f"{one.name}_share", text, share, most, said))
     least = min(bend(one.bent.W, one.bent.a, s.alpha) for one in sets)
     text = "the classifiers in black are not linear; least bend, degrees"
-    claims.append(at_least("bent", text, least, s.bent, "> 0"))
+    claims.append(at_least("bent", text, least, s.bent, "nonlinear"))
     known = [(one, end) for one in sets for end in ends[one.name] if is_decided(end)]
     hits = sum(ends_at(end, one.linear) for one, end in known)
     text = f"flows on the three sets, of {len(known)}, that end at the linear classifier"
-    return *claims, at_least("flow", text, hits, len(known), len(known))
+    return *claims, at_least("flow", text, hits, len(known), "converges to it")
 
 
 def left_margin(alpha: float, beta: float) -> float:

@@ -144,7 +144,7 @@ def _orthogonally_separable(s: Fig3) -> list[Claim]:
             f"orthogonally separable data: {what}, in {s.runs} networks",
             count,
             0,
-            0,
+            "none (I.2.1)",
         )
         for key, what, count in (
             ("slides", "neurons that slide", slides),

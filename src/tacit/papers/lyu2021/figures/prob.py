@@ -170,10 +170,10 @@ def _claims(s: Prob, theorem: ProbableTheorem, ensemble: RandomStarts) -> list[C
     name, counts = theorem.name, ensemble.told.sum(axis=1)
     missed = (ensemble.asked & ensemble.told & ~ensemble.hits).sum()
     text = f"{name}: starts that the proof asks for and that end elsewhere"
-    claims = [at_most(f"{theorem.id}_missed", text, missed, 0, 0)]
+    claims = [at_most(f"{theorem.id}_missed", text, missed, 0, "none, by the proof")]
     text = f"{name}: largest difference of the share of such starts from the bound"
     off = np.abs(ensemble.shares - ensemble.bounds).max()
-    claims.append(at_most(f"{theorem.id}_starts", text, off, s.off, 0))
+    claims.append(at_most(f"{theorem.id}_starts", text, off, s.off))
     if total := int(counts.sum()):
         text = f"{name}: probability, over all widths, that the flow ends where it says"
         hits, bound = int(ensemble.hits.sum()), float(ensemble.bounds @ counts / total)

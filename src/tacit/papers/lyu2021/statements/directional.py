@@ -66,7 +66,7 @@ class Theorem31(Theorem):
             two_classes(case, "§3.1"),
             two_layer(case, "§3.2"),
             *flow_checks(case),
-            _below(case, run, "Theorem 3.1"),
+            below(case, run, "Theorem 3.1"),
         )
 
     def predict(self, case: Case) -> Prediction:
@@ -176,7 +176,7 @@ class Theorem56(Theorem):
         )
 
 
-def _below(case: Case, run: Observation | None, place: str) -> Check:
+def below(case: Case, run: Observation | None, place: str) -> Check:
     """log of the sum of the losses, at the start or at the best moment of the run."""
     name = "small_loss"
     if run is not None:

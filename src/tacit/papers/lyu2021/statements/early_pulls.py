@@ -96,6 +96,7 @@ def off_the_ray(case: Case, place: str) -> Check:
         return undecided("off_the_ray", place, "the initial weights have not been drawn")
     slack = float(1 - _along_the_ray(case, case.start).max())
     note = "1 − the largest cosine with the ray on which it would shrink to 0"
+    # A cosine is off by rounding: what is within that of the ray counts as on it.
     return by_slack("off_the_ray", slack - 1e-14, place, note, strict=True)
 
 

@@ -17,7 +17,16 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
 )
 from tacit.papers.lyu2021.statements.network_functions import margin
-from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Evidence,
+    Observation,
+    PathPoint,
+    Prediction,
+    Source,
+    Theorem,
+)
 from tacit.theorems.hypotheses import neuron_sizes, undecided
 from tacit.values import Check, Network
 
@@ -51,9 +60,43 @@ def head_starts(network: Network, case: Case) -> np.ndarray:
             left = float(np.sign(a) * w @ case.view.separator.direction)
         else:
             left = nnls(Z, np.sign(a) * w, most_steps=100 * Z.shape[1])[1]
+        # Within rounding of the cone of −y_i x_i nothing is known of the direction that is left.
         if left > 1e-9 * np.linalg.norm(w):
             advantage[k] = (left**2 - max(w @ w - a**2, 0.0)) / squares[k]
     return advantage
+
+
+def _a_long_separator() -> Evidence:
+    """One neuron on two points, Euler's rule on the mean of the logistic losses."""
+    X, y, alpha = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1]), 0.5
+    w, a, long = np.array([1.0, 3.0]), 0.2, np.array([10.0, -1.0])
+    product, room = float(w @ long), float(w @ w) - a**2
+    unit = product / float(np.linalg.norm(long))
+    separates = bool((y * (X @ long) > 0).all())
+    time, step = 0.0, 1e-3
+    while a > 0 and time < 10:
+        z = X @ w
+        slopes = np.where(z > 0, 1.0, alpha)
+        p = y / (1 + np.exp(y * a * slopes * z)) / len(y)
+        w, a = w + step * a * (p * slopes) @ X, a + step * float(p @ (slopes * z))
+        time += step
+    words = (
+        "On (1, 0) and (0, 1) with y = (1, −1) and α = ½, w = (1, 3), a = 0.2 and w* = (10, −1): "
+        f"⟨w, w*⟩² = {product**2:g} > ‖w‖² − a² = {room:.2f}, but a reaches 0 at time {time:.2f}. "
+        f"With w*/‖w*‖ the left side is {unit**2:.2f}."
+    )
+    broken = separates and product > 0 and product**2 > room > unit**2 and a <= 0
+    return Evidence("corrected" if broken else "printed", words)
+
+
+def _c_once() -> Evidence:
+    """At a_k = 2.05, ‖w_k‖ = ⟨w_k, w*⟩ = 1: c is a bound of a_k², c² is none."""
+    a, along, size = 2.05, 1.0, 1.0
+    c = along**2 - size**2 + a**2
+    lower, printed = a**2 >= c, a**2 >= c**2
+    words = f"With ‖w_k‖ = ⟨w_k, w*⟩ = 1 and a_k = {a} c is {c:.2f}, |a_k|² is {a**2:.2f}, "
+    words += f"and c² is {c**2:.2f}: what was shown is |a_k|² ≥ c."
+    return Evidence("corrected" if lower and not printed else "printed", words)
 
 
 @final
@@ -78,6 +121,18 @@ class TheoremB19(Theorem):
     needs = "path"
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
+    errata = (
+        Erratum(
+            "for any linear separator w* with y_i⟨w*, x_i⟩ ≥ γ* > 0",
+            "for any of unit length: the proof uses ‖w_k‖² ≥ ⟨w_k, w*⟩²",
+            _a_long_separator,
+        ),
+        Erratum(
+            "L(θ(0)) − L(θ(t)) ≥ c² (αγ*/2n)² t, in the proof",
+            "≥ c (αγ*/2n)² t, as |a_k|² ≥ c; it is unbounded all the same",
+            _c_once,
+        ),
+    )
 
     def example(self) -> Case:
         """One good neuron among three that start on the wrong side."""

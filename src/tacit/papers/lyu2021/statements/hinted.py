@@ -76,7 +76,8 @@ class Theorem62(Theorem):
     Take linearly separable data S with max-margin separator w*, and in front of it (Hw*, 1),
     (εw* + Kw⊥, 1) and (εw* − Kw⊥, 1) with w⊥ perpendicular to w*, ε < α γ*, H large (App. A.2 gives
     a bound) and K > ε√((3+α)/(1−α)). From balanced weights with random signs, with probability
-    1 − 2^(−m), for all small scales f(x)/‖θ‖² → ½ φ(w*·x). Its margin ½ε is suboptimal.
+    1 − 2^(−m), for all small scales f(x)/‖θ‖² → ½ φ(w*·x). Its margin ½ε is suboptimal: not the
+    widest of all networks. For m = 1 it is the widest of that width, and wider networks beat it.
     """
 
     id = "lyu2021:thm6.2"
@@ -86,6 +87,7 @@ class Theorem62(Theorem):
         "classifier whose margin is not the widest."
     )
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
 
@@ -174,7 +176,7 @@ class Theorem62(Theorem):
     errata = (
         Erratum(
             "App. A.2: K > 0 suffices for a suboptimal margin",
-            "K > ε√((3+α)/(1−α)): below that ½ φ(w*·x) has the widest margin of all",
+            "K > ε√((3+α)/(1−α)): up to there ½ φ(w*·x) has the widest margin of all",
             _small_K,
         ),
         Erratum(

@@ -18,6 +18,9 @@ from tacit.theorems import Case, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, by_slack, needs_a_run, two_classes, two_layer
 from tacit.values import Check, Network
 
+ALIVE = 1e-3
+"""|a| of the weaker of two neurons, as a share of the other, from which on it surely survives."""
+
 
 @final
 class LemmaB9(Theorem):
@@ -76,6 +79,67 @@ class LemmaB9(Theorem):
         if residual == 0:
             return "In the limit |a_k| = ‖w_k‖ for every neuron, to the last digit."
         return f"|a_k| and ‖w_k‖ differ by at most {residual:.1e} of the largest of them."
+
+
+@final
+class LemmaF2(Theorem):
+    """Lemma F.2: two neurons of opposite sign are each other's mirror image at a KKT point.
+
+    On linearly separable symmetric data, if (w_1, w_2, a_1, a_2) is along a KKT-margin direction of
+    the Leaky ReLU net of width 2 and a_1 > 0 > a_2, then w_1 = −w_2 and a_1 = −a_2 = ‖w_1‖.
+
+    A sign counts as such when that neuron has 10⁻³ of the other or more: one that dies out keeps
+    its sign along the path.
+    """
+
+    id = "lyu2021:lemmaF.2"
+    source = Source("lyu2021", "Lemma F.2")
+    summary = (
+        "On symmetric data, where two neurons of opposite sign both survive, one is the other's "
+        "mirror image."
+    )
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "scale", "rotation"})
+
+    def example(self) -> Case:
+        return LemmaF3().example()
+
+    def counterexample(self) -> tuple[Case, str]:
+        return LemmaF3().counterexample()
+
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
+        place = "Lemma F.2"
+        signs = _opposite_signs(run, place)
+        if signs.slack is not None:
+            alive = True if signs.slack >= ALIVE else None if signs.slack > 0 else False
+            signs = dataclasses.replace(signs, holds=alive)
+        return (
+            *symmetric_checks(case),
+            width_is(case, 2, place),
+            signs,
+            kkt_direction(case, run, place),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        return Prediction("In the limit w₁ = −w₂ and a₁ = −a₂ = ‖w₁‖, if both neurons survive.")
+
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+        """The largest of ‖w_1 + w_2‖, |a_1 + a_2| and |a_1 − ‖w_1‖|, over ‖θ‖."""
+        assert run is not None
+        W, a = run.end.W, run.end.a
+        if run.end.norm == 0:
+            return None
+        first = int(a.argmax())
+        off = float(np.linalg.norm(W[0] + W[1])), abs(float(a.sum()))
+        return max(*off, abs(float(a[first] - np.linalg.norm(W[first])))) / run.end.norm
+
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        w = np.arange(1.0, case.data.d + 1) / np.linalg.norm(np.arange(1.0, case.data.d + 1))
+        return ended(linear_network(w, case.alpha))
+
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
+        return f"The two neurons are mirror images of each other up to {residual:.1e} of ‖θ‖."
 
 
 @final

@@ -50,6 +50,7 @@ class TheoremG9(Theorem):
         "negative points are α times as long."
     )
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
 
@@ -221,7 +222,7 @@ class TheoremG11(Theorem):
         return (
             *network_checks(case),
             case.data_check("linearly_separable", "Assumption 3.2"),
-            weaker_at_multipliers(case, 1, "proof of Theorem G.11"),
+            weaker_at_multipliers(case, 1, "ours; what the proof of Theorem G.11 uses"),
         )
 
     def predict(self, case: Case) -> Prediction:

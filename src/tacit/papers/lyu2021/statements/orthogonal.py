@@ -161,6 +161,7 @@ class TheoremH2(_OrthogonallySeparable):
     """
 
     id = "lyu2021:thmH.2"
+    proof_covers_it = True
     source = Source("lyu2021", "Theorem H.2")
     summary = (
         "On orthogonally separable data the flow has one place to go: "

@@ -109,6 +109,7 @@ class Theorem43(Theorem):
         "classifier, if the initial neurons do not all pull to the same side."
     )
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
 

@@ -38,6 +38,7 @@ class Theorem55(Theorem):
         "separator end along it, one each way."
     )
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
 

@@ -57,10 +57,10 @@ def fig4(s: Fig4, tell: Tell) -> Exhibit:
     inner = "among the others there are neurons of both signs (share of the rarer)"
     claims = (
         fitted_claim(trained),
-        true("few", text, 2 < many <= SHOWN, many, "perhaps 5 or 10"),
+        true("few", text, 2 < many <= SHOWN, many, "perhaps five or ten", "3 … 10"),
         at_most("lossy", "the projection keeps this share of ‖W₇‖²", held[1], 0.99, "lossy"),
-        at_least("clusters", outer, own, 0.9, "two clusters (ours: ≥ 0.9)"),
-        at_least("mixed", inner, _rarer(sign[~far]), 0.1, "mixed (ours: ≥ 0.1)"),
+        at_least("clusters", outer, own, 0.9, "two clusters"),
+        at_least("mixed", inner, _rarer(sign[~far]), 0.1, "mixed"),
     )
     data = {"singular_values": values, "projected": layer.projected, "sign": sign}
     return Exhibit(claims, figure, data, trained.departures)

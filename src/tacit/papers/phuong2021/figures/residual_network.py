@@ -13,13 +13,13 @@ from tacit.papers.phuong2021.figures.synthetic import (
     SHOWN,
     Synthetic,
     correlation_claim,
+    drop_claim,
     fitted_claim,
     layer_of,
     max_margin_directions,
     rank_claim,
     train_networks,
     two_rays_claim,
-    zero_claim,
 )
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Tell, ours, paper
@@ -37,7 +37,8 @@ def fig2(s: Fig2, tell: Tell) -> Exhibit:
     """A residual network on the same data: every layer has rank two and two rays.
 
     a–c) The singular values of the layers before the last: in each of them two have grown beyond
-    all that the initial weights had.
+    all that the initial weights had. In the first layer the second value is a seventh of the first,
+    and the third a third of the second: what the initial weights have left is not yet small there.
 
     d–f) Their rows in the plane of the two. The colour is the sign of the output weight of the
     unit that a row belongs to; the paper's figure has none.
@@ -72,7 +73,7 @@ def fig2(s: Fig2, tell: Tell) -> Exhibit:
         title = f"{letter}) rows of W{l}, projected"
         in_main_plane(ax, shown.projected, shown.sign, f"W{s.depth}[j]", title, rays)
         claims.append(two_rays_claim(letter, f"rows of W{l}", layers[l]))
-    claims.append(zero_claim("zero", [layer for ones in layers.values() for layer in ones]))
+    claims.append(drop_claim("drop", {f"W{l}": ones for l, ones in layers.items()}))
     last = letters[-1]
     title = f"{last}) rows of W1 and max-margin directions"
     correlations(axes[0, inner], cosines[0], HIGH, title, "correlation with the closer one")

@@ -15,7 +15,13 @@ from tacit.papers.phuong2021.figures import PAPER
 from tacit.plot import new_figure
 from tacit.plot.plane import MINUS, PLUS
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours, paper
-from tacit.reproduction.claims import near, probability_at_least, probability_is, share_interval
+from tacit.reproduction.claims import (
+    NOT_STATED,
+    near,
+    probability_at_least,
+    probability_is,
+    share_interval,
+)
 from tacit.training import Many, train_many
 from tacit.values import Dataset, Setting
 
@@ -88,10 +94,12 @@ def prob(s: Prob, tell: Tell) -> Exhibit:
         words = f"on {one.words}, neurons of both signs survive, width {s.widths[k]} (probability)"
         both = int(data[f"alive_{one.name}"][k, 1])
         expected = one.both(s.widths[k])
-        claims.append(probability_is(f"both-{one.name}", words, both, one.inits, expected))
+        claims.append(
+            probability_is(f"both-{one.name}", words, both, one.inits, expected, NOT_STATED)
+        )
     if agree:
         words = "gradient flow and small steps leave the same signs alive (share of networks)"
-        claims.append(near("flow", words, float(np.mean(agree)), 1.0, 0.0))
+        claims.append(near("flow", words, float(np.mean(agree)), 1.0, 0.0, NOT_STATED))
     figure, ((left, right),) = new_figure(1, 2)
     _draw_shares(left, right, s.widths, ensembles, data)
     return Exhibit(tuple(claims), figure, data)

@@ -64,7 +64,13 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
     in_main_plane(b, shown.projected, shown.sign, "a", "b) neurons, projected", rays)
     correlations(c, cosines[0], HIGH, "c) neurons and max-margin directions", "correlation")
     claims = (
-        at_least("separable", "the data is orthogonally separable (its worst cosine)", slack, 0.0),
+        at_least(
+            "separable",
+            "the data is orthogonally separable (its worst cosine)",
+            slack,
+            0.0,
+            "it is",
+        ),
         fitted_claim(sets, many),
         rank_claim("rank", "W", layers),
         zero_claim("zero", layers),

@@ -200,6 +200,7 @@ def integrated(case: Case, network: Network, time: float, steps: float = math.in
 
     theta = np.append(network.W, network.a)
     small = 1e-12 * float(np.abs(theta).max())
+    # A general integrator that shares nothing with the flow's own, since the two are compared.
     end = solve_ivp(rhs, (0, time), theta, "DOP853", rtol=1e-10, atol=small).y[:, -1]
     return Network(end[:size].reshape(shape), end[size:])
 

@@ -298,6 +298,7 @@ def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.nd
     X = case.data.X
     signs = sectors(network.W, X)
     g = pulls(signs, X, HALF * case.data.y)
+    # Sums that cancel out leave rounding errors, which pull nowhere.
     least = 1e-12 * HALF * float(np.linalg.norm(X, axis=1).sum())
     return signs, g, np.linalg.norm(g, axis=1) > least
 

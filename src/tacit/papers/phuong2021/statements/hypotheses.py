@@ -36,5 +36,5 @@ def orthogonally_separable(case: Case) -> Check:
     size = abs(check.slack)
     note = f"closest pair {size:.2g} away from failing (its cosine)"
     if not check.holds:
-        note = f"worst pair {size:.2g} on the wrong side of a right angle (its cosine)"
+        note = f"the cosine of the worst pair is {size:.2g} on the wrong side of 0"
     return replace(check, note=note)

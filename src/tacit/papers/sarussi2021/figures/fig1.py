@@ -10,6 +10,7 @@ from tacit.data import load
 from tacit.measures.plane import bend, circle
 from tacit.papers.sarussi2021.drawing import points, rays, regions
 from tacit.papers.sarussi2021.figures import PAPER
+from tacit.papers.sarussi2021.figures.several_runs import mean_of_runs
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
     TrainedSettings,
@@ -18,7 +19,6 @@ from tacit.papers.sarussi2021.figures.trained_networks import (
     sgd,
     snapshot,
 )
-from tacit.papers.sarussi2021.figures.worded_claims import mean_by_our_bound
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Tell, ours, paper
 from tacit.reproduction.claims import at_least, at_most
@@ -68,7 +68,7 @@ def fig1(s: Fig1, tell: Tell) -> Exhibit:
             ax.legend(fontsize=8, loc="upper right")
     worst = max(float(one.max()) for one in error.values())
     bent, wide = "bend of the boundary in degrees, mean", "widest angle in a cluster, mean"
-    mean = mean_by_our_bound
+    mean = mean_of_runs
     claims = (
         at_most("fits", "every network fits its points: largest error", worst, 0.0),
         mean(at_most, "linear", f"small start: {bent}", bends["small"], 1.0, "linear"),

@@ -9,7 +9,6 @@ from tacit.papers.sarussi2021.drawing import arrow, regions
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.angles import angle
 from tacit.papers.sarussi2021.figures.two_neurons import TwoNeurons, two_neurons
-from tacit.papers.sarussi2021.figures.worded_claims import by_our_bound
 from tacit.plot import new_figure
 from tacit.reproduction.artefact import Exhibit, Tell
 from tacit.reproduction.claims import at_least, near
@@ -38,8 +37,8 @@ def fig5(s: TwoNeurons, tell: Tell) -> Exhibit:
     zero, bent = float((relu == 0).mean()), "bend of the boundary in degrees"
     text = f"ReLU, the better label of 0: {bent}"
     claims = (
-        near("leaky", f"Leaky ReLU: {bent}", bend(np.sign(leaky)), 0.0, 360 / TURNS),
-        near("zero", "ReLU: share of directions with output 0", zero, silent, 2 / TURNS),
-        by_our_bound(at_least, "relu", text, min(bends), 1.0, "bent"),
+        near("leaky", f"Leaky ReLU: {bent}", bend(np.sign(leaky)), 0.0, 360 / TURNS, "linear"),
+        near("zero", "ReLU: share of directions with output 0", zero, silent, 2 / TURNS, "grey"),
+        at_least("relu", text, min(bends), 1.0, "bent"),
     )
     return Exhibit(claims, figure, {"leaky": leaky, "relu": relu})

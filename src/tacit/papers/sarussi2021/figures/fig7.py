@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.papers.sarussi2021.drawing import curves
+from tacit.papers.sarussi2021.drawing import curves, mark_first_epoch
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.image_runs import (
     QUICK_IMAGES,
@@ -15,10 +15,9 @@ from tacit.papers.sarussi2021.figures.image_runs import (
     image_sets,
     train_on_all,
 )
-from tacit.papers.sarussi2021.figures.worded_claims import by_our_bound
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Exhibit, Tell, ours
-from tacit.reproduction.claims import at_most
+from tacit.reproduction.artefact import Claim, Exhibit, Tell, Whose, ours
+from tacit.reproduction.claims import at_most, explained
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,12 @@ class Fig7(ImageRuns):
     d: int = ours(50, "of the Gaussian data, as in Fig. 8: means ±3, std 1, margin 1")
 
 
+LATE = (
+    "It is small at the end, but on 3/5 it rises again in one of three runs after 100,000 updates. "
+    "With another order of the first epoch's points, of the same law, the largest ratios of three "
+    "runs were 0.36 and 0.30: it depends on the draw, and we do not know why it rises. More runs, "
+    "and the points on which neurons of one type disagree, would settle it."
+)
 PANELS = {
     "cluster_angle": ("(a) largest angle between neurons of one type", "angle (rad)"),
     "cluster_radius_relative": ("(b) radius of the clusters", "r/‖w̄−ū‖"),
@@ -40,22 +45,30 @@ def fig7(s: Fig7, tell: Tell) -> Exhibit:
 
     (a) the largest angle between two neurons of one type, (b) the radius r of the clusters
     relative to the distance ‖w̄−ū‖ of their centres. Both axes are logarithmic: the way to 0 is as
-    slow as the growth of the weights, which is that of log(1/loss).
+    slow as the growth of the weights, which is that of log(1/loss). On 3/5 both rise again in one
+    of the runs after 100,000 updates.
     """
     sets, departures = image_sets(s, s.pairs, s.d)
-    epochs, lines = train_on_all(s, sets, s.small, tuple(PANELS), tell)
+    updates, lines = train_on_all(s, sets, s.small, tuple(PANELS), tell)
     figure, axes = new_figure(1, 2, size=(10.4, 4.4))
     claims: list[Claim] = []
     arrays: dict[str, np.ndarray] = {}
     for ax, (measure, (title, label)) in zip(axes[0], PANELS.items(), strict=True):
-        curves(ax, epochs, lines[measure])
+        curves(ax, updates, lines[measure])
+        mark_first_epoch(ax, s.n)
         ax.set(title=title, ylabel=label, yscale="log")
         arrays |= {f"{measure}_{as_id(name)}": line for name, line in lines[measure].items()}
-        every = np.concatenate(list(lines[measure].values()))
-        last, fallen = float(every[:, -1].max()), float((every[:, -1] / every[:, 1]).max())
-        down = f"{label} at the end relative to epoch 1, largest"
+        last = max(float(line[:, -1].max()) for line in lines[measure].values())
+        fallen = max(
+            float((line[:, -1] / line[:, updates[name] == sets[name].n][:, 0]).max())
+            for name, line in lines[measure].items()
+        )
+        down = f"{label} at the end relative to the end of epoch 1, largest"
+        falls = at_most(f"{measure}_falls", down, fallen, 0.5, "→ 0")
         claims += [
-            by_our_bound(at_most, measure, f"{label} at the end, largest", last, s.few, "→ 0"),
-            by_our_bound(at_most, f"{measure}_falls", down, fallen, 0.5, "falls"),
+            at_most(measure, f"{label} at the end, largest", last, s.few, "→ 0"),
+            explained(falls, LATE, Whose.OPEN, last <= s.few),
         ]
-    return Exhibit(tuple(claims), figure, {"epochs": epochs, **arrays}, departures)
+    return Exhibit(
+        tuple(claims), figure, {"updates": updates[next(iter(updates))], **arrays}, departures
+    )

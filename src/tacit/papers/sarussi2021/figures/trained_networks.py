@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from tacit.measures import MEASURES, Snapshot
 from tacit.models.losses import Logistic
 from tacit.reproduction.artefact import Settings, ours, paper
-from tacit.training import Many
+from tacit.training import Many, train_many
 from tacit.values import Dataset, Setting
 
 APART = "runs differ in their initial weights and in the order of the points"
@@ -45,6 +47,36 @@ def member_seeds(s: Settings, runs: int) -> list[int]:
 def log_spaced_epochs(epochs: int, about: int) -> list[int]:
     """About so many epochs, evenly spread in log time, 1 and the last included."""
     return np.unique(np.geomspace(1, epochs, about).round().astype(int)).tolist()
+
+
+def train_by_updates(
+    data: Dataset, setting: Setting, epochs: int, seeds: Sequence[int], kept: int
+) -> Many:
+    """Networks whose `at` counts updates, with many moments within the first epoch.
+
+    An epoch of SGD with batches of one visits every point once, in random order. The first one is
+    cut into pieces, each an epoch on its own points: the order is as random as that of the whole.
+    About `kept` moments are evenly spread in log time.
+    """
+    n, orders = data.n, [np.random.default_rng([seed, 1]).permutation(data.n) for seed in seeds]
+    ends = np.unique(np.geomspace(1, n, kept // 2).round().astype(int))
+    kept_weights, at, weights = [], [0], None
+    for first, last in pairwise([0, *ends.tolist()]):
+        parts = [Dataset(data.X[order[first:last]], data.y[order[first:last]]) for order in orders]
+        piece = train_many(parts, setting, 1, seeds, (0,), weights)
+        kept_weights += [piece.weights] if first == 0 else [_last(piece)]
+        weights = piece.last
+        at.append(last)
+    later = [t - 1 for t in log_spaced_epochs(epochs, kept // 2) if t > 1]
+    rest = train_many(data, setting, epochs - 1, seeds, later, weights)
+    kept_weights.append(rest.weights)
+    merged = {k: np.concatenate([one[k] for one in kept_weights]) for k in rest.weights}
+    return replace(rest, at=np.array([*at, *(n * (rest.at + 1))]), weights=merged)
+
+
+def _last(many: Many) -> dict[str, np.ndarray]:
+    """The weights at the end, as one kept moment."""
+    return {part: array[-1:] for part, array in many.weights.items()}
 
 
 def snapshot(many: Many, data: Dataset, i: int, t: int = -1, kind: str = "") -> Snapshot:

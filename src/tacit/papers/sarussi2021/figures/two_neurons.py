@@ -12,6 +12,8 @@ from tacit.values import Network
 
 @dataclass(frozen=True)
 class TwoNeurons(Settings):
+    """The slope, and the two neurons."""
+
     alpha: float = ours(0.2, "any slope between 0 and 1")
     w: tuple[float, ...] = paper((1.0, 0.0), "Fig. 5")
     u: tuple[float, ...] = paper((0.0, 1.0), "Fig. 5")

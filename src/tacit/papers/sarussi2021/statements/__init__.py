@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from tacit.papers.sarussi2021.statements.agreement import AgreementClusters, AgreementIsLinear
 from tacit.papers.sarussi2021.statements.bias import BiasIsAnInput
+from tacit.papers.sarussi2021.statements.cluster_sides import (
+    LemmaC1,
+    PropositionC1,
+    PropositionC2,
+)
 from tacit.papers.sarussi2021.statements.clustering import ClusteredIsLinear, LinearRegion
 from tacit.papers.sarussi2021.statements.perfect import (
     PerfectAgreement,
@@ -21,5 +26,8 @@ THEOREMS: tuple[type[Theorem], ...] = (
     AgreementIsLinear,
     PerfectAgreement,
     SymmetricHasNoMixedDirections,
+    LemmaC1,
+    PropositionC1,
+    PropositionC2,
     BiasIsAnInput,
 )

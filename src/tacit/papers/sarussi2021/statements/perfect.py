@@ -78,6 +78,7 @@ class PerfectAgreement(Theorem):
         "opposite, the limit is two vectors that one convex program gives."
     )
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
     errata = (

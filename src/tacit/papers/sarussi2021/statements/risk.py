@@ -11,7 +11,16 @@ import numpy as np
 from tacit.data import load
 from tacit.models.initialisations import Gaussian
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks, units
-from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Evidence,
+    Observation,
+    PathPoint,
+    Prediction,
+    Source,
+    Theorem,
+)
 from tacit.theorems.hypotheses import by_slack, logistic, undecided, yes_or_no
 from tacit.values import Check, Network, Setting
 
@@ -58,6 +67,19 @@ def constants(case: Case) -> Constants:
     return Constants(case.data.n, k, v, case.alpha, case.setting.lr, longest, w_star)
 
 
+def _one_update_too_many() -> Evidence:
+    """(24) goes from W_t to W_{t+s}, s ≤ n, over updates (i_e−1)n+1, …, i_e n, of epoch i_e."""
+    n, epoch = 5, 3
+    first, last = (epoch - 1) * n, epoch * n  # t*_i − 1 of the point sampled first; the last update
+    steps = [end - first for end in (last + 1, last)]
+    words = (
+        f"With n = {n}, i_e = {epoch} the point sampled first has t* − 1 = {first}: (24) must "
+        f"reach {steps[0]} updates for T* = {last + 1} and {steps[1]} for T* = {last}; it holds "
+        f"for {n}, and update {last + 1} is of the next epoch, where (11) says nothing."
+    )
+    return Evidence("corrected" if steps[0] > n == steps[1] else "printed", words)
+
+
 @final
 class RiskConverges(Theorem):
     """SGD with batches of one, each epoch without replacement, any η > 0, logistic loss, linearly
@@ -78,6 +100,13 @@ class RiskConverges(Theorem):
     needs = "descent"
     tolerance = 0.0
     invariances = frozenset({"order", "rotation"})
+    errata = (
+        Erratum(
+            "T* = i_e n + 1, before (25)",
+            "T* = i_e n, the end of epoch i_e as the outline of the proof has it",
+            _one_update_too_many,
+        ),
+    )
 
     def example(self) -> Case:
         return _example()

@@ -11,13 +11,17 @@ from tacit.certificates import optimum
 from tacit.flow import Limit
 from tacit.papers.wang2022.figures import PAPER
 from tacit.papers.wang2022.figures.flows import is_compared, kkt_residual, limit_of, seed_of
-from tacit.papers.wang2022.figures.one_against_the_rest import draw_classes, explained, suboptimal
+from tacit.papers.wang2022.figures.one_against_the_rest import (
+    by_theorem_2,
+    draw_classes,
+    suboptimal,
+)
 from tacit.papers.wang2022.figures.two_points import EXACT, property_of
 from tacit.papers.wang2022.rectified_ellipsoid import on_circle
 from tacit.plot import new_figure
 from tacit.plot.plane import MINUS, PLUS
 from tacit.reproduction.artefact import Exhibit, Settings, Tell, ours
-from tacit.reproduction.claims import at_least, at_most, near, probability_at_most
+from tacit.reproduction.claims import NOT_STATED, at_least, at_most, near, probability_at_most
 from tacit.values import Dataset, Network
 
 
@@ -59,13 +63,26 @@ def thm2(s: Counterexample, tell: Tell) -> Exhibit:
     said = "The limit has the widest margin (Theorem 2)"
     text = "A random start that fits the data misses the widest margin; probability"
     claims = (
-        at_least("separable", "The three classes are orthogonally separable; slack", slack, 0.0),
-        near("limit", "Margin of the limit, in closed form 1/6", margin, alone, EXACT),
-        near("best", "Widest margin, in closed form", widest, max(alone, shared), EXACT),
+        at_least(
+            "separable",
+            "The three classes are orthogonally separable; slack",
+            slack,
+            0.0,
+            "assumed",
+        ),
+        near("limit", "Margin of the limit, in closed form 1/6", margin, alone, EXACT, NOT_STATED),
+        near(
+            "best", "Widest margin, in closed form", widest, max(alone, shared), EXACT, NOT_STATED
+        ),
         at_most("gap", "Gap of the widest margin's certificate", best.gap, EXACT),
         at_most("kkt", "The limit is a KKT point; residual", kkt_residual(limit), 1e-6),
-        explained(at_least("thm2", said, margin, widest * (1 - 1e-6), widest), [limit]),
-        explained(probability_at_most("random", text, missed, count, 0.0), compared),
+        by_theorem_2(
+            at_least("thm2", said, margin, widest * (1 - 1e-6), "global optimum"), [limit]
+        ),
+        by_theorem_2(
+            probability_at_most("random", text, missed, count, 0.0, "almost never (Theorem 2)"),
+            compared,
+        ),
     )
     figure, (row,) = new_figure(1, 3, (15, 5.6))
     draw_classes(row[0], classes, limit)

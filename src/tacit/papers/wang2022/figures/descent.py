@@ -104,7 +104,7 @@ def convergence_claims(points: TwoPoints, many: Many, s: DescentSettings) -> tup
     ends = fates(points, many, s)
     count, angle = len(ends.learned), float(max(ends.angles[-1], default=math.inf))
     text = f"{count} neurons learn, and end at the optimal one of their sign; largest angle (rad)"
-    return at_most("angle", text, angle, s.angle, "→ 0"), neither_claim(ends)
+    return at_most("angle", text, angle, s.angle, "tend to converge"), neither_claim(ends)
 
 
 def neither_claim(ends: Fates) -> Claim:
@@ -118,7 +118,7 @@ def unmoved_claim(points: TwoPoints, many: Many) -> Claim:
     dead = (W[0] @ points.X.T < 0).all(axis=-1)
     moved = float(np.abs(W[:, dead] - W[0, dead]).max(initial=0.0))
     text = f"Certain neurons do not move: {dead.sum()} of {dead.size} are blind; largest step"
-    return at_most("unmoved", text, moved, 0.0)
+    return at_most("unmoved", text, moved, 0.0, "do not move")
 
 
 def trajectory_data(points: TwoPoints, many: Many) -> dict[str, np.ndarray]:

@@ -17,8 +17,8 @@ from tacit.papers.wang2022.figures.two_points import (
 )
 from tacit.papers.wang2022.rectified_ellipsoid import spikes
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Exhibit, Tell
-from tacit.reproduction.claims import at_least, true
+from tacit.reproduction.artefact import Exhibit, Tell, Whose
+from tacit.reproduction.claims import at_least, explained, true
 
 
 @PAPER.artefact("fig6", "Figure 6, App. F.1", PlaneSettings)
@@ -32,8 +32,8 @@ def fig6(s: PlaneSettings, tell: Tell) -> Exhibit:
     slack = property_of(points.data, "orthogonally_separable").slack or 0.0
     text = "Some (Xu)₊ needs a z longer than 1: the data is not spike-free; longest z"
     claims = (
-        at_least("spikes", text, points.longest, 1 + EXACT, "> 1"),
-        at_least("separable", "The data is orthogonally separable; slack", slack, 0.0),
+        at_least("spikes", text, points.longest, 1 + EXACT, "not spike-free"),
+        at_least("separable", "The data is orthogonally separable; slack", slack, 0.0, "it is"),
     )
     return replace(exhibit, claims=(*exhibit.claims, *claims))
 
@@ -53,12 +53,13 @@ def fig8(s: SecondPlane, tell: Tell) -> Exhibit:
     heading = true("heading", text, free, measured, "spike-free")
     text = "The data is not spike-free (text and captions of App. F.2)"
     caption = true("caption", text, not free, measured, "not spike-free")
-    if free:
-        why = (
-            "The heading is right: every (Xu)₊ is Xz with ‖z‖ ≤ 1, because the points are at an "
-            "acute angle. The text and the captions have a misprint."
-        )
-        caption = replace(caption, finding=why)
+    why = (
+        "The heading is right. Let ‖u‖ ≤ 1 with x₁·u > 0 ≥ x₂·u and n ⟂ x₂ of length 1 with "
+        "x₁·n > 0, so u = an − bx₂ with b ≥ 0. (Xu)₊ = (x₁·u, 0) is Xz for z = sn with s = a − "
+        "b(x₁·x₂)/(x₁·n), and 0 ≤ s ≤ a ≤ 1 because x₁·x₂ > 0; the other cells are like it, or "
+        "have z = u or 0. So ‖z‖ ≤ 1 always, which is spike-free."
+    )
+    caption = explained(caption, why, Whose.PAPER, free)
     return replace(exhibit, claims=(*exhibit.claims, heading, caption))
 
 

@@ -65,7 +65,13 @@ def extreme_points(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     text, holds = "Q has spikes, and the data is not spike-free", len(tips) > 0 and free is False
     own = (
         true("spikes", text, holds, measured, "spikes, not spike-free"),
-        at_most("tips", "Optimal neurons are at the tips of spikes; distance", far, EXACT),
+        at_most(
+            "tips",
+            "Optimal neurons are at the tips of spikes; distance",
+            far,
+            EXACT,
+            "at the spikes",
+        ),
     )
     return (*claims, *own), data
 
@@ -79,7 +85,13 @@ def _only_extreme_point(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     more, text = int((away > EXACT).sum()), "Directions that are their own gradient (12), but one"
     own = (
         on_the_round_part(points),
-        at_most("others", "λᵀ(Xu)₊ at the extreme points of other cells", tops[-2], 0.999, "< 1"),
+        at_most(
+            "others",
+            "λᵀ(Xu)₊ at the extreme points of other cells",
+            tops[-2],
+            0.999,
+            "one is uniquely optimal",
+        ),
         at_most("resting", text, more, 0),
     )
     return (*claims, *own), data
@@ -99,8 +111,10 @@ def _draw_extremes(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     top = max(abs(one.value) for one in extremes)
     claims = (
         outline_claim(points, s),
-        at_most("attained", "λᵀ(Xu)₊ of optimal neurons is ±1, off by", off, EXACT),
-        at_most("extreme", "No cell has a larger |λᵀ(Xu)₊|; largest", top, 1 + EXACT),
+        at_most(
+            "attained", "λᵀ(Xu)₊ of optimal neurons is ±1, off by", off, EXACT, "extreme (App. F.1)"
+        ),
+        at_most("extreme", "No cell has a larger |λᵀ(Xu)₊|; largest", top, 1 + EXACT, "≤ 1 (15)"),
     )
     return claims, {"rectified": outline, "extreme_points": at}
 
@@ -109,4 +123,4 @@ def on_the_round_part(points: TwoPoints) -> Claim:
     """The optimal neuron is active on both points: it is not on an axis."""
     least = float(points.image(points.neurons).min())
     text = "The optimal extreme point is on the two-dimensional part of Q; its smallest entry"
-    return at_least("round", text, least, 1e-3, "> 0")
+    return at_least("round", text, least, 1e-3, "not on the spikes")

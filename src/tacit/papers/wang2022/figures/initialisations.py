@@ -94,7 +94,7 @@ def _angle_falls(points: TwoPoints, many: Many, s: DescentSettings) -> Claim:
     worst = fates(points, many, s).angles[marked(many, s)[-3:]].max(axis=1, initial=0.0)
     ratio = float((worst[1:] / np.maximum(worst[:-1], 1e-300)).max(initial=0.0))
     text = "The largest angle falls from one of the last three moments to the next; ratio"
-    return at_most("falls", text, ratio, 0.999, "< 1")
+    return at_most("falls", text, ratio, 0.999, "tend to converge")
 
 
 def _stuck_claims(points: TwoPoints, many: Many, s: DescentSettings) -> tuple[Claim, ...]:
@@ -108,8 +108,8 @@ def _stuck_claims(points: TwoPoints, many: Many, s: DescentSettings) -> tuple[Cl
     text = "They are not optimal: margin of the network of these neurons alone"
     return (
         at_least("stuck", "Neurons at spurious stationary points", int(dead.sum()), 1, "some"),
-        at_most("stationary", "They do not move any more; largest step", moved, 0.0, 0.0),
-        true("spurious", text, margin < widest, margin, f"< {widest:.4g}, the optimum"),
+        at_most("stationary", "They do not move any more; largest step", moved, 0.0, "stuck"),
+        true("spurious", text, margin < widest, margin, "spurious", f"< {widest:.4g}, the optimum"),
     )
 
 
@@ -131,4 +131,4 @@ def _flow_claim(
         return (), departures
     text = "Gradient flow that fits the data ends at the optimum"
     text = f"{text} from {len(shortfalls)} of {s.runs} starts; largest gap"
-    return (at_most("flow", text, max(shortfalls), 1e-6, 0.0),), departures
+    return (at_most("flow", text, max(shortfalls), 1e-6, "optimal"),), departures

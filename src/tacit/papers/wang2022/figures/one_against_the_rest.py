@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from tacit.certificates import optimum
@@ -13,7 +12,8 @@ from tacit.papers.wang2022 import drawing as draw
 from tacit.papers.wang2022.figures.flows import kkt_residual
 from tacit.papers.wang2022.figures.two_points import weighted_neurons
 from tacit.plot.plane import MINUS, PLUS
-from tacit.reproduction.artefact import Claim
+from tacit.reproduction.artefact import Claim, Whose
+from tacit.reproduction.claims import explained
 from tacit.values import Dataset
 
 
@@ -22,16 +22,17 @@ def suboptimal(limits: Sequence[Limit]) -> list[Limit]:
     return [one for one in limits if one.certificate and one.certificate.optimality == "suboptimal"]
 
 
-def explained(claim: Claim, limits: Sequence[Limit]) -> Claim:
+def by_theorem_2(claim: Claim, limits: Sequence[Limit]) -> Claim:
     """Say why the claim fails, where all limits that miss the optimum are KKT points."""
-    if claim.holds or max(map(kkt_residual, suboptimal(limits)), default=math.inf) > 1e-6:
-        return claim
-    return replace(
-        claim,
-        finding="Theorem 2 does not hold for three classes: against the rest, two classes at "
-        "obtuse angles have one label, so Theorem 4, on which its proof rests, does not apply. The "
-        "limit is a KKT point, and a certificate shows that a wider margin exists.",
+    finding = (
+        "Theorem 2 does not hold for three classes: against the rest, two classes at obtuse angles "
+        "have one label, so Theorem 4, on which its proof rests, does not apply. The limit is a "
+        "KKT point, and a certificate shows that a wider margin exists. (Unit vectors at 180° and "
+        "±50°: two neurons that see one point each have the margin 1/6, one neuron for both has "
+        "1/(2(1 + 1/cos 50°)) = 0.1956.)"
     )
+    known = max(map(kkt_residual, suboptimal(limits)), default=math.inf) <= 1e-6
+    return explained(claim, finding, Whose.PAPER, known)
 
 
 def draw_classes(ax: Any, data: Dataset, limit: Limit) -> None:

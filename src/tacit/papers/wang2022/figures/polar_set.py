@@ -20,7 +20,7 @@ from tacit.papers.wang2022.figures.two_points import (
 )
 from tacit.papers.wang2022.rectified_ellipsoid import gauge, largest_by_force, polar_radius, support
 from tacit.reproduction.artefact import Exhibit, Tell
-from tacit.reproduction.claims import at_least, at_most
+from tacit.reproduction.claims import STATED, at_least, at_most
 
 
 @PAPER.artefact("fig2", "Figure 2, §2.2, App. F.1", PlaneSettings)
@@ -57,10 +57,14 @@ def polar_set(ax: Any, points: TwoPoints, s: PlaneSettings) -> Drawn:
     reached = float(max(abs((outline @ y).max() - y @ dual), abs(points.value - y @ dual)))
     text = "yᵀλ is the largest on Q*, and the optimum of (14); off by"
     claims = (
-        at_most("polar", "max |λᵀ(Xu)₊| = 1 on the boundary of Q*, off by", forced, EXACT),
-        at_most("rectangle", "Q* is the rectangle of the two tips, off by", edge, EXACT),
-        at_most("dual", text, reached, EXACT),
+        at_most(
+            "polar", "max |λᵀ(Xu)₊| = 1 on the boundary of Q*, off by", forced, EXACT, "Q* (10)"
+        ),
+        at_most(
+            "rectangle", "Q* is the rectangle of the two tips, off by", edge, EXACT, "reduces to it"
+        ),
+        at_most("dual", text, reached, EXACT, "equal (14, 15)"),
         at_most("corner", "λ is a corner: λᵀ(Xu)₊ reaches 1 and −1; off by", both, EXACT),
-        at_least("signs", "Yλ ≥ 0; smallest entry", float((y * dual).min()), 0.0),
+        at_least("signs", "Yλ ≥ 0; smallest entry", float((y * dual).min()), 0.0, STATED),
     )
     return claims, {"polar": outline}

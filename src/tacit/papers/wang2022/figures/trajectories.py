@@ -58,7 +58,7 @@ def images(ax: Any, points: TwoPoints, many: Many, s: DescentSettings) -> Drawn:
     away = [np.linalg.norm(ways[-1][one] - points.image(u[None])) for one, u in ends.learned]
     allowed = s.angle * float(np.linalg.norm(points.X, 2))
     text = "What neurons that learn see ends at an optimal extreme point; distance"
-    claim = at_most("images", text, float(max(away, default=math.inf)), allowed)
+    claim = at_most("images", text, float(max(away, default=math.inf)), allowed, "tend to it")
     return (claim, neither_claim(ends)), {"seen": ways[:, 0]}
 
 

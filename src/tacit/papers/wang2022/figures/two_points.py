@@ -105,7 +105,7 @@ def outline_claim(points: TwoPoints, s: PlaneSettings) -> Claim:
     E = on_circle(np.linspace(-np.pi, np.pi, 200))
     forced = largest_by_force(points.X, E, s.directions) * polar_radius(points.X, E)
     text = "max |λᵀz| over Q, by search and in closed form (11), apart by"
-    return at_most("support", text, distance_from_one(forced), EXACT)
+    return at_most("support", text, distance_from_one(forced), EXACT, "equal (11)")
 
 
 def distance_from_one(values: np.ndarray) -> float:

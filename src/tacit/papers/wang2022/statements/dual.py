@@ -163,6 +163,7 @@ class Theorem3(OfAKKTPoint):
     id = "wang2022:thm3"
     source = Source("wang2022", "Theorem 3")
     summary = "A limit whose own λ is dual feasible has the widest margin of all networks."
+    proof_covers_it = True
     tolerance = 1e-6
 
     def example(self) -> Case:

@@ -94,6 +94,7 @@ class Lemma1(Theorem):
 
 
 def _slope_at_zero() -> Evidence:
+    # The difference quotient errs by about h², rounding by about ε/h: both are below 1e-10.
     h = 1e-5
     slope = (math.log1p(math.exp(h)) - math.log1p(math.exp(-h))) / (2 * h)  # −ℓ'(0)
     words = f"−ℓ'(0) of ℓ(q) = log(1 + e^(−q)) is {slope:.6f}, by a difference quotient."
@@ -178,6 +179,7 @@ class Lemma2(Theorem):
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         """At the last moment the weights are as large as the bounds allow."""
         allowed = prediction.values["difference"], prediction.values["rate"]
+        # Bisection over factors of the start, on a logarithmic scale.
         low, high = 1.0, 1e10
         for _ in range(200):
             middle = math.sqrt(low * high)

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from tacit.papers.wang2022.statements.gradients import (
-    ROUNDING,
+    CANCELLED,
     gradient_lengths,
     matching_slacks,
 )
@@ -125,7 +125,7 @@ def _smallest_angle(X: np.ndarray) -> float:
     cosines = np.triu(unit @ unit.T, 1)
     i, j = np.nonzero(np.abs(cosines) > 1 - NEAR_TIE**1.5)
     apart = np.linalg.norm(unit[i] - np.sign(cosines[i, j])[:, None] * unit[j], axis=1)
-    return float(apart[apart > ROUNDING].min(initial=1.0))
+    return float(apart[apart > CANCELLED].min(initial=1.0))
 
 
 def total_of(network: Network) -> float:

@@ -30,6 +30,7 @@ def own_gradients(X: np.ndarray, lam: np.ndarray) -> Iterator[tuple[np.ndarray, 
     for sigma in signs:
         g = ((sigma > 0) * lam) @ X  # (20)
         size = float(np.linalg.norm(g))
+        # What cancels out up to rounding has no direction.
         if size > 1e-12 * float(np.abs(lam) @ lengths):
             if (sign_vector(X, g) == sigma).all():
                 yield g / size, sigma

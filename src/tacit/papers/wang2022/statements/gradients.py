@@ -10,7 +10,7 @@ from tacit.numerics.least_squares import boxed_least_squares
 from tacit.papers.wang2022.statements.sign_vectors import all_sign_vectors, sign_vector
 from tacit.values import Dataset, Network
 
-ROUNDING = 1e-12
+CANCELLED = 1e-12
 """Gradients, and their products with unit vectors, of this share of Σ‖x_n‖ are 0 but for
 rounding."""
 
@@ -23,7 +23,7 @@ def matching_slacks(network: Network, data: Dataset) -> np.ndarray:
     pull = data.y @ np.maximum(data.X @ network.W.T, 0)
     sizes = np.linalg.norm(network.W, axis=1) * np.linalg.norm(data.X, axis=1).sum()
     slacks = np.sign(network.a) * pull / np.maximum(sizes, 1e-300)  # (9)
-    return np.where(np.abs(slacks) <= ROUNDING, 0.0, slacks)
+    return np.where(np.abs(slacks) <= CANCELLED, 0.0, slacks)
 
 
 def flow_gradient(X: np.ndarray, c: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -50,6 +50,7 @@ def _shortest(X: np.ndarray, c: np.ndarray, active: np.ndarray, on: np.ndarray) 
     columns = []
     while len(rows):
         along = unit @ unit[0]
+        # Parallel up to rounding: points on one line share one slope (lyu2021 (40)).
         same = np.abs(along) > 1 - 1e-12
         same[0] = True
         pulls = c[rows[same], None] * X[rows[same]]
@@ -78,7 +79,7 @@ def gradient_lengths(data: Dataset) -> tuple[np.ndarray, np.ndarray] | None:
 
 def zero_length(data: Dataset) -> float:
     """Gradients that are no longer than this are 0 but for rounding."""
-    return ROUNDING * float(np.linalg.norm(data.X, axis=1).sum())
+    return CANCELLED * float(np.linalg.norm(data.X, axis=1).sum())
 
 
 def _distinct(lengths: np.ndarray, rounding: float) -> np.ndarray:

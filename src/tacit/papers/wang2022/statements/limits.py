@@ -55,6 +55,7 @@ class _GlobalLimit(Theorem):
     """
 
     needs = "limit"
+    proof_covers_it = True
     tolerance = 1e-6
     invariances = frozenset({"order", "scale", "rotation"})
     several_classes = True

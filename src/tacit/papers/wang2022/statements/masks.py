@@ -41,6 +41,7 @@ def drawn(X: np.ndarray, signs: np.ndarray | None) -> Iterator[tuple[np.ndarray,
             lam = signs * np.abs(lam)
         mask = (rng.random(len(X)) < 0.6).astype(float)
         size = float(np.linalg.norm((lam * mask) @ X))
+        # What cancels out up to rounding cannot be scaled to length 1.
         if size > 1e-9 * float(np.abs(lam) @ np.linalg.norm(X, axis=1)):
             yield lam / size, mask
 

@@ -90,6 +90,7 @@ class Lemma8(Theorem):
             complete = complete and extremal.complete
             tops = [item.direction for item in extremal.positive]
             for u, sigma in own_gradients(X, lam):
+                # Gradients of one length must not be longer than each other by rounding.
                 size = length_of_gradient(X, sigma, lam) * (1 + 1e-12)
                 next_to = _beyond(sigma, opened)
                 if all(length_of_gradient(X, other, lam) <= size for other in next_to):

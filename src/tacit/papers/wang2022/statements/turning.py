@@ -147,6 +147,7 @@ class Corollary1(Theorem):
             v, length = g / np.linalg.norm(g), float(np.linalg.norm(w))
             side = w - (w @ v) * v
             z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * time)
+            # A neuron along its gradient has no side from which it would turn.
             if np.linalg.norm(side) > 1e-9 * length:
                 W[k] = length * (z * v + math.sqrt(1 - z**2) * side / np.linalg.norm(side))
         then = PathPoint(math.log(time), 0.0, Network(W, case.given_start.a))

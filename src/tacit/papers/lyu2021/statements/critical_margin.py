@@ -1,0 +1,103 @@
+"""Theorem F.9: the margin of the limit is a critical value, which the smoothed margin rises to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from tacit.certificates import two_layer_kkt
+from tacit.papers.lyu2021.statements.directional import THRESHOLD, Theorem31, below
+from tacit.papers.lyu2021.statements.hypotheses import flow_checks
+from tacit.papers.lyu2021.statements.network_functions import margin
+from tacit.papers.lyu2021.statements.run_ends import known_end
+from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import both_layers, two_classes, two_layer
+from tacit.values import Check, Network
+
+
+def smoothed_margin(network: Network, case: Case) -> float | None:
+    """γ̃ = ℓ⁻¹(nL)/‖θ‖² with the logistic loss ℓ; None where nL ≥ ℓ(0) = ln 2."""
+    q = network.margins(case.data.X, case.data.y)
+    deep = np.maximum(q, 30.0)
+    losses = np.where(q > 30, -deep, np.log(np.logaddexp(0.0, -np.minimum(q, 30.0))))
+    largest = float(losses.max())
+    total = largest + math.log(float(np.exp(losses - largest).sum()))  # ln nL
+    if total >= THRESHOLD:
+        return None
+    small = math.exp(total)
+    correction = math.log(math.expm1(small) / small) if small > 1e-8 else small / 2
+    return -(total + correction) / network.norm**2
+
+
+@final
+class TheoremF9(Theorem):
+    """Theorem F.9: the margin of the limit is an asymptotic Clarke critical value of γ̃.
+
+    For homogeneous networks, if L(θ(0)) < ℓ(0)/n, then θ/‖θ‖ converges to a direction θ̄, and there
+    are θ_j and g_j in ∂°γ̃(θ_j) with γ̃(θ_j) → γ(θ̄) and (1 + ‖θ_j‖)‖g_j‖ → 0, where
+    γ̃ = ℓ⁻¹(nL)/‖θ‖^L is the smoothed margin.
+
+    On the ray of θ̄ ‖θ‖ g = Lγ(θ̄)θ̄ − Σ p_i ∇q_i(θ̄) with p_i = |ℓ'(q_i)|/Σ|ℓ'|, which by a step that
+    vanishes against ‖θ‖ may be any p on the support. So the conclusion is that some such p makes
+    this 0, the KKT conditions with their multipliers, and that γ̃ tends to γ(θ̄). By Lemma F.6 it
+    does so from below and never falls, which is checked along the path.
+    """
+
+    id = "lyu2021:thmF.9"
+    source = Source("lyu2021", "Theorem F.9")
+    summary = (
+        "Once every point is on its side, the smoothed margin only rises, to the margin of the "
+        "limit, at which it is stationary."
+    )
+    needs = "limit"
+    tolerance = 1e-6
+    invariances = frozenset({"order", "rotation"})
+
+    def example(self) -> Case:
+        return Theorem31().example()
+
+    def counterexample(self) -> tuple[Case, str]:
+        case = self.example()
+        return replace(case, setting=replace(case.setting, rule="sgd")), "gradient_flow"
+
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
+        return (
+            two_classes(case, "§3.1"),
+            two_layer(case, "§3.2"),
+            both_layers(case, "§3.2"),
+            *flow_checks(case),
+            below(case, run, "Theorem F.9"),
+        )
+
+    def predict(self, case: Case) -> Prediction:
+        return Prediction(
+            "Once the sum of the losses is below ln 2, the smoothed margin rises to the margin of "
+            "the limit, at which it is stationary."
+        )
+
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+        """The KKT residual of the limit, the largest fall of γ̃, and its excess over γ(θ̄), both as
+        a share of γ(θ̄); at least 1 when a point is on the wrong side."""
+        end = known_end(run)
+        if end is None or run is None:
+            return None
+        kkt = two_layer_kkt(case.data, end)
+        if kkt.feasibility > 0:
+            return 1 + kkt.feasibility
+        values = [smoothed_margin(moment.network, case) for moment in run.path]
+        rising = np.array([value for value in values if value is not None])
+        widest = margin(end, case)
+        fall = float(-np.diff(rising).min(initial=0.0)) / widest
+        above = float((rising / widest - 1).max(initial=0.0))
+        return max(kkt.stationarity, kkt.complementarity, fall, above)
+
+    def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
+        return Theorem31().ideal(prediction, case)
+
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
+        if residual <= self.tolerance:
+            return "The smoothed margin rises to that of the limit, where it is stationary."
+        return f"The smoothed margin falls, or is not stationary at the limit: {residual:.1e}."
