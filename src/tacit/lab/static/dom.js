@@ -1,0 +1,2 @@
+/** The element with this id. */
+export const $ = (id) => document.getElementById(id);

@@ -1,0 +1,382 @@
+// The page: it asks the engine, keeps what comes back, and draws the moment that is chosen.
+
+import { Engine } from "./engine.js";
+import { atLoss, between, frameAt, placesOf } from "./clock.js";
+import { $ } from "./dom.js";
+import { fillMenus, fillViews, readControls, showControls } from "./controls.js";
+import { chosen, makeEditable, neuronAt, placeOf, pointAt } from "./editing.js";
+import { showLamps, showProperties } from "./lamps.js";
+import { drawPanels, moveCursors } from "./panels.js";
+import { canvasPen } from "./pens.js";
+import { drawPlane, markOf, toScreen } from "./plane.js";
+import { canRedo, canUndo, caseMessage, fromFragment, redo, remember, state, toFragment, undo } from "./state.js";
+import { csvText, save, saveFilm, savePng, saveSvg } from "./taking.js";
+import { drawTicks } from "./ticks.js";
+import { editable, fit, inPlane, setView, view } from "./view.js";
+
+const fresh = () => ({ frames: [], places: [], events: [], limit: null, best: null, descent: [], done: false });
+let run = fresh(), lamps = [], verdicts = {}, predictions = {};
+let place = 0, playing = false, before = 0, drawn = null, pending = false, stale = true;
+let engine = null;
+const DURATION = 12000; // milliseconds from start to end at single speed
+
+function status(words, wrong = false) {
+  $("status").textContent = words;
+  $("status").classList.toggle("wrong", wrong);
+}
+
+const range = () => [run.places[0] ?? 0, run.places.at(-1) ?? 1];
+const shownFrame = () => frameAt(run.places, place);
+
+/** Draw everything again. */
+function redraw() {
+  stale = true;
+  drawMoment();
+}
+
+/** Only the moment has changed: charts stay as they are. */
+function drawMoment() {
+  if (pending) return;
+  pending = true;
+  requestAnimationFrame(draw);
+}
+
+function predicted() {
+  const ids = lamps.filter((lamp) => lamp.applies !== false && predictions[lamp.id]).sort((one, other) => (other.needs === "limit") - (one.needs === "limit"));
+  const every = ids.flatMap((lamp) => predictions[lamp.id].directions.map(([sign, v]) => ({ sign, v, id: lamp.id, late: lamp.needs === "limit" })));
+  const same = (one, other) => one.sign === other.sign && one.v.every((x, j) => Math.abs(x - other.v[j]) < 1e-6);
+  const kinds = every.filter((one, i) => every.findIndex((other) => same(one, other)) === i).slice(0, 24);
+  return kinds.map((one) => ({ ...one, ids: every.filter((other) => same(one, other)).map((other) => other.id) }));
+}
+
+function draw(now) {
+  pending = false;
+  if (playing) {
+    const [low, high] = range(), wide = high - low;
+    if (before) place += ((now - before) / DURATION) * wide * Number($("speed").value);
+    before = now;
+    if (place >= high) { place = high; if (run.done) stop(); }
+    drawMoment();
+  }
+  const at = shownFrame(), frame = run.frames[at.index];
+  drawn = run.frames.length ? between(run.frames, at) : null;
+  const atEnd = run.done && at.index >= run.frames.length - 1;
+  const extra = { ...chosen, predicted: predicted(), ghost: atEnd && $("ghost").checked ? run.best : null };
+  const pen = canvasPen($("plane"));
+  drawPlane(pen, drawn, extra);
+  const [low, high] = range();
+  $("scrub").value = high > low ? (place - low) / (high - low) : 0;
+  const charts = { directions: $("directions"), losses: $("losses"), margins: $("margins"), distance: $("distance") };
+  if (stale) {
+    stale = false;
+    drawTicks($("ticks"), run);
+    drawPanels(charts, { ...run, predicted: extra.predicted, descentPlaces: run.descent.map(placeOfLoss) });
+  }
+  moveCursors(charts, run.places, place);
+  drawDescent(frame);
+  describe(frame, at.index);
+}
+
+/** Where a frame of descent is on the flow's time: at the same loss. */
+function placeOfLoss(frame) {
+  const i = run.frames.findIndex((one) => one.log10_loss <= frame.log10_loss);
+  return i < 0 ? Infinity : run.places[i];
+}
+
+function drawDescent(frame) {
+  $("descent-figure").hidden = !state.descent.on;
+  if (!state.descent.on) return;
+  const i = frame && run.descent.length ? atLoss(run.descent, frame.log10_loss) : 0, shown = run.descent[i];
+  drawPlane(canvasPen($("descent-plane")), shown ?? null, { predicted: predicted() });
+  const last = i === run.descent.length - 1 && shown;
+  $("descent-caption").textContent = shown ? `gradient descent, epoch ${shown.epoch}, at the same loss${last ? " (it came no further)" : ""}` : "gradient descent …";
+}
+
+const digits = (x, n = 4) => (x === null || x === undefined ? "–" : String(Number(x.toPrecision(n))));
+
+function describe(frame, index) {
+  if (!frame) { $("moment").textContent = ""; return; }
+  const loss = frame.depth !== null && frame.log10_loss === null ? `10^−10^${digits(frame.depth)}` : `10^${digits(frame.log10_loss)}`;
+  const count = (letter) => [...frame.life].filter((c) => c === letter).length;
+  $("moment").textContent = `loss ${loss}, margin ${digits(frame.margin)}, ${frame.a.length - count("d")} neurons alive (${count("s")} sliding), ${count("d")} dead; moment ${index + 1} of ${run.frames.length}`;
+  $("moment").dataset.index = index;
+  $("plane").setAttribute("aria-label", `The plane: ${state.points.length} points of two classes, ${frame.a.length} neurons, loss ${loss}. Press n to choose a point, arrows to move it, t to change its class, Delete to remove it.`);
+}
+
+function stop() {
+  playing = false;
+  $("play").classList.remove("playing");
+  $("play").setAttribute("aria-label", "play");
+}
+
+function start() {
+  if (place >= range()[1]) place = range()[0];
+  playing = true;
+  before = 0;
+  $("play").classList.add("playing");
+  $("play").setAttribute("aria-label", "pause");
+  drawMoment();
+}
+
+/** Something changed: the statements are asked again, and a run that is under way is given up. */
+function changed(dragging) {
+  run = fresh();
+  verdicts = {};
+  if (!dragging) fit();
+  $("verdict").hidden = true;
+  about();
+  if (state.points.length) engine?.ask("check", { ...caseMessage(), dragging });
+  if (dragging) giveUp();
+  else begin();
+  redraw();
+}
+
+function giveUp() {
+  if (!engine) return;
+  if (document.body.dataset.run === "running") engine.ask("stop");
+  document.body.dataset.run = "none";
+  engine.forget("run");
+  engine.forget("descend");
+}
+
+function begin() {
+  stop();
+  run = fresh();
+  verdicts = {};
+  place = 0;
+  if (!state.points.length) { giveUp(); status("Click into the plane to place points."); return redraw(); }
+  if (!engine) return;
+  history.replaceState(null, "", toFragment());
+  status("Following the flow …");
+  document.body.dataset.run = "running";
+  engine.ask("run", caseMessage());
+  if (state.descent.on) {
+    const { lr, step, epochs } = state.descent;
+    engine.ask("descend", { ...caseMessage(), lr, step, epochs });
+  }
+  start();
+}
+
+function about() {
+  const d = state.points[0]?.length ?? 2;
+  $("about").textContent = `${state.name}: ${state.points.length} points in ${d} dimension${d === 1 ? "" : "s"}${state.bias === null ? "" : `, bias ${state.bias}`}`;
+  $("undo").disabled = !canUndo();
+  $("redo").disabled = !canRedo();
+  const legend = [["is-plus", "●", `${state.classes[0]}; a > 0`], ["is-minus", "■", `${state.classes[1]}; a < 0`], ["", "→", "neuron: length and thickness are its weight"], ["", "╌", "its activation hyperplane"], ["", "┅→", "sliding"], ["", "┈→", "dead"], ["", "○□", "predicted (dotted: on the way)"], ["", "━", "boundary"]];
+  $("legend").replaceChildren(...legend.map(([kind, mark, words]) => {
+    const item = document.createElement("li"), sign = document.createElement("b");
+    sign.className = kind;
+    sign.textContent = mark;
+    item.append(sign, ` ${words}`);
+    return item;
+  }));
+}
+
+function takePoints(message) {
+  const { points, labels, name, source, bias, columns, classes } = message;
+  Object.assign(state, { points, labels, name, source, bias: bias ?? null, columns, classes });
+  if (source) { $("generator").value = source.split(":")[0]; $("call").value = source; }
+  shape();
+}
+
+/** The dimension may have changed. */
+function shape() {
+  const d = state.points[0]?.length ?? 2;
+  const choice = d > 2 ? "limit" : "0,1";
+  fillViews(d, state.columns, choice);
+  setView(choice, run.limit);
+  chosen.point = null;
+  showControls();
+}
+
+const answers = {
+  hello(message) {
+    fillMenus(message);
+    Object.assign(state.setting, message.setting ?? {});
+    state.seed = message.seed ?? 0;
+    if (location.hash.length > 1 && fromFragment(location.hash)) shape();
+    else takePoints(message.points);
+    $("generator").value = (state.source || "orthogonal").split(":")[0];
+    $("generator").dispatchEvent(new Event("change"));
+    if (state.source) $("call").value = state.source;
+    document.body.dataset.ready = "yes";
+    changed(false);
+  },
+  points(message) { remember(); takePoints(message); $("choose-row").hidden = true; changed(false); },
+  geometry(message) { showProperties(message.properties); },
+  lamps(message) { lamps = message.lamps; showLamps(lamps, verdicts, predictions); },
+  predictions(message) { predictions = message.predictions; showLamps(lamps, verdicts, predictions); redraw(); },
+  frames(message) {
+    run.frames.push(...message.frames);
+    run.places = placesOf(run.frames);
+    if (run.frames.length === message.frames.length) place = run.places[0];
+    document.body.dataset.frames = run.frames.length;
+    redraw();
+  },
+  descent(message) { run.descent.push(...message.frames); redraw(); },
+  limit(message) {
+    run.limit = message;
+    run.events = message.events;
+    run.done = true;
+    if (view.choice === "limit") setView("limit", message);
+    showOutcome(message);
+    $("command").textContent = message.command;
+    $("python").textContent = message.python;
+    document.body.dataset.fingerprint = message.fingerprint;
+    status(`Run ${message.fingerprint}: the same data, setting and seed give the same bits.`);
+    redraw();
+  },
+  best(message) {
+    if (!message.W) return;
+    run.best = message;
+    $("ghost-row").hidden = false;
+    redraw();
+  },
+  verdicts(message) {
+    verdicts = Object.fromEntries(message.verdicts.map((one) => [one.id, one]));
+    showLamps(lamps, verdicts, predictions);
+    document.body.dataset.run = "done";
+  },
+  refused(message, kind) {
+    if (kind === "read" && /classes/.test(message.words)) $("choose-row").hidden = false;
+    status(message.words, true);
+    if (kind === "run") { run.done = true; document.body.dataset.run = "refused"; stop(); }
+  },
+};
+
+function showOutcome(limit) {
+  const settled = limit.W !== null;
+  $("verdict").hidden = false;
+  $("verdict").className = settled && limit.optimality === "certified" ? "" : "open";
+  $("outcome").textContent = settled && limit.share !== null && limit.optimality === "certified" ? "Global optimum."
+    : settled && limit.optimality === "suboptimal" ? `${(100 * limit.share).toFixed(1)} % of the optimum: there is a better network.` : `${limit.outcome[0].toUpperCase()}${limit.outcome.slice(1)}.`;
+  const groups = limit.groups.length;
+  const where = groups ? `The neurons end in ${groups} direction${groups === 1 ? "" : "s"}. ` : "";
+  $("sentence").textContent = where + [settled ? limit.verdict : limit.reason, limit.proved].filter(Boolean).join(" ");
+  $("ghost-row").hidden = true;
+}
+
+function receive(message, kind) {
+  answers[message.is]?.(message, kind);
+}
+
+// ---- what people do
+
+let settingTimer = 0;
+$("settings").addEventListener("input", (event) => {
+  if (["generator", "call", "file", "brush", "choose", "view"].includes(event.target.id)) return;
+  readControls();
+  clearTimeout(settingTimer);
+  settingTimer = setTimeout(() => changed(false), 120);
+});
+$("settings").addEventListener("submit", (event) => event.preventDefault());
+$("draw").addEventListener("click", () => engine.ask("load", { call: $("call").value.trim() }));
+$("call").addEventListener("keydown", (event) => { if (event.key === "Enter") $("draw").click(); });
+$("generator").addEventListener("change", (event) => { if (event.isTrusted) $("draw").click(); });
+$("clear").addEventListener("click", () => { remember(); Object.assign(state, { points: [], labels: [], name: "points", source: "", columns: [], classes: ["+1", "−1"] }); shape(); changed(false); });
+$("undo").addEventListener("click", () => { if (undo()) { shape(); changed(false); } });
+$("redo").addEventListener("click", () => { if (redo()) { shape(); changed(false); } });
+$("view").addEventListener("change", () => { setView($("view").value, run.limit); redraw(); });
+$("ghost").addEventListener("change", drawMoment);
+
+let dropped = null;
+async function readDropped(file) {
+  if (!file) return;
+  if (file.size > 1.5e6) return status(`${file.name} is too large for a page; it may have 1.5 MB.`, true);
+  dropped = { name: file.name.slice(0, 80), text: await file.text() };
+  engine.ask("read", { ...dropped, choose: $("choose").value.trim() });
+}
+$("file").addEventListener("change", (event) => readDropped(event.target.files[0]));
+$("choose").addEventListener("change", () => { if (dropped) engine.ask("read", { ...dropped, choose: $("choose").value.trim() }); });
+addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  if (engine) readDropped(event.dataTransfer.files[0]);
+});
+
+$("play").addEventListener("click", () => (playing ? (stop(), drawMoment()) : start()));
+$("rewind").addEventListener("click", () => { stop(); place = range()[0]; drawMoment(); });
+$("scrub").addEventListener("input", () => {
+  stop();
+  const [low, high] = range();
+  place = low + Number($("scrub").value) * (high - low);
+  drawMoment();
+});
+addEventListener("keydown", (event) => {
+  const typing = /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(event.target.tagName) && event.target.type !== "range";
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && engine) { event.preventDefault(); $(event.shiftKey ? "redo" : "undo").click(); }
+  else if (event.key === " " && !typing) { event.preventDefault(); $("play").click(); }
+  else if (event.key === "Home" && !typing) $("rewind").click();
+});
+
+$("link").addEventListener("click", async () => {
+  history.replaceState(null, "", toFragment());
+  try { await navigator.clipboard.writeText(location.href); status("The link is copied; `tacit lab LINK` opens it elsewhere."); }
+  catch { status("The address of this page is the link; `tacit lab LINK` opens it elsewhere."); }
+});
+$("png").addEventListener("click", () => savePng($("plane")));
+$("svg").addEventListener("click", () => saveSvg((pen) => drawPlane(pen, drawn, { ...chosen, predicted: predicted() })));
+$("csv").addEventListener("click", () => save("points.csv", new Blob([csvText()], { type: "text/csv" })));
+$("film").addEventListener("click", async () => {
+  try {
+    await saveFilm($("plane"), () => new Promise((resolve) => {
+      place = range()[0];
+      start();
+      const wait = setInterval(() => { if (!playing) { clearInterval(wait); resolve(); } }, 100);
+    }));
+  } catch (error) { status(error.message, true); }
+});
+
+function tip(words, event) {
+  $("tip").hidden = !words;
+  if (!words) return;
+  $("tip").textContent = words;
+  const { innerWidth, innerHeight } = window, box = $("tip").getBoundingClientRect();
+  $("tip").style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8))}px`;
+  $("tip").style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 8))}px`;
+}
+$("plane").addEventListener("pointermove", (event) => {
+  const at = placeOf($("plane"), event), i = pointAt($("plane"), at);
+  const k = i === null ? neuronAt($("plane"), at, drawn) : null;
+  if (chosen.neuron !== k) { chosen.neuron = k; drawMoment(); }
+  const frame = run.frames[shownFrame().index];
+  if (i !== null) {
+    const q = frame?.q?.[i];
+    return tip(`row ${i + 1}: (${state.points[i].slice(0, 6).map((x) => digits(x)).join(", ")}${state.points[i].length > 6 ? ", …" : ""})\nclass ${state.classes[state.labels[i] > 0 ? 0 : 1]}${q === undefined ? "" : `\nmargin y·f(x) = ${digits(q)}`}`, event);
+  }
+  const size = { width: $("plane").clientWidth, height: $("plane").clientHeight };
+  const mark = predicted().find((one) => { const [x, y] = toScreen(size, markOf(one)); return Math.hypot(x - at[0], y - at[1]) < 12; });
+  if (mark) return tip(`predicted direction of neurons with a ${mark.sign > 0 ? ">" : "<"} 0 ${mark.late ? "in the limit" : "on the way"}\n${mark.ids.join(", ")}`, event);
+  if (k !== null && frame) {
+    const w = frame.W[k], words = { l: "living", s: "sliding along a hyperplane", d: "dead" }[frame.life[k]];
+    return tip(`neuron ${k + 1}: ${words}\na = ${digits(frame.a[k])}, ‖w‖ = ${digits(Math.hypot(...w))}\ndirection ${digits((Math.atan2(inPlane(w)[1], inPlane(w)[0]) * 180) / Math.PI)}°`, event);
+  }
+  tip("", event);
+});
+$("plane").addEventListener("pointerleave", (event) => tip("", event));
+for (const list of ["lamps", "dark-lamps"]) {
+  $(list).addEventListener("pointermove", (event) => tip(event.target.closest("[data-tip]")?.dataset.tip ?? "", event));
+  $(list).addEventListener("pointerleave", (event) => tip("", event));
+}
+addEventListener("resize", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+// ---- live, or a recording that was saved
+
+const recording = document.getElementById("recording");
+if (recording) {
+  document.body.classList.add("recording");
+  const saved = JSON.parse(recording.textContent);
+  for (const message of saved) {
+    if (message.is === "hello") { Object.assign(state.setting, message.setting); fillMenus(message); takePoints(message.points); about(); }
+    else receive(message, "run");
+  }
+  status("A recording made by `tacit lab --export`.");
+  document.body.dataset.ready = "yes";
+  if (run.frames.length) { place = run.places[0]; start(); }
+} else {
+  makeEditable($("plane"), { changed, redraw, label: () => Number($("brush").value) });
+  engine = new Engine(receive, status);
+}
