@@ -25,12 +25,14 @@ from tacit.messages import BadInput
 MOST_BYTES = 4 << 30
 """Arrays read from one file may take this much memory in all."""
 MOST_MEMBERS = 1000
+"""Arrays in one file; a directory of millions would take long to read."""
 MOST_HEADER = 10_000
 """Bytes of a .npy header; an ordinary one has 118."""
 BOMB_BYTES, BOMB_RATIO = 1 << 30, 100
 """An archive that unpacks to more than both, in bytes and times its own size, is refused."""
 
 _CHUNK = 1 << 24
+"""Bytes that are unpacked at a time, so that a file that lies about its size is found out."""
 _OVERHEAD = 1 << 20
 """What headers may add to the size of a file."""
 
@@ -76,7 +78,7 @@ def _neighbour(path: Path) -> str:
 
 def read_npy(path: str | Path, *, most_bytes: int = MOST_BYTES) -> np.ndarray:
     """The array of a .npy file; see `read_npz`."""
-    with open_regular(path, most_bytes + _OVERHEAD) as file, _mendable(f"{path}"):
+    with open_regular(path, most_bytes + _OVERHEAD) as file, mendable(f"{path}"):
         return _array(file, os.fstat(file.fileno()).st_size, most_bytes, f"{path}")
 
 
@@ -86,7 +88,7 @@ def read_npz(path: str | Path, *, most_bytes: int = MOST_BYTES) -> dict[str, np.
     Numbers, truth values and text are read; Python objects (pickles), structured arrays, dates and
     archives that would take more than `most_bytes` of memory are refused.
     """
-    with open_regular(path, most_bytes + _OVERHEAD) as file, _mendable(f"{path}"):
+    with open_regular(path, most_bytes + _OVERHEAD) as file, mendable(f"{path}"):
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             _check_members(members, most_bytes, os.fstat(file.fileno()).st_size, f"{path}")
@@ -100,7 +102,7 @@ def read_npz(path: str | Path, *, most_bytes: int = MOST_BYTES) -> dict[str, np.
 
 
 @contextlib.contextmanager
-def _mendable(where: str) -> Iterator[None]:
+def mendable(where: str) -> Iterator[None]:
     """Whatever a broken file makes the readers raise becomes one line."""
     try:
         yield
@@ -182,7 +184,7 @@ def _header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dt
         )
     header = io.BytesIO(start[8:] + stream.read(length))
     read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-    with _mendable(f"{where}: its header"), warnings.catch_warnings():
+    with mendable(f"{where}: its header"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy warns of headers written by Python 2
         shape, fortran, dtype = read(header)
     return shape, fortran, dtype, len(start) + length
