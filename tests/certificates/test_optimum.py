@@ -12,7 +12,7 @@ import pytest
 
 from helpers import refused
 from tacit import Dataset, Setting
-from tacit.certificates import Optimum, optimum, proof_of
+from tacit.certificates import Optimum, certify, optimum, proof_of
 from tacit.data import load
 from tacit.models import Leaky
 from tacit.proofs import verify
@@ -45,6 +45,32 @@ def test_the_reference_problem() -> None:
     assert lower <= 32.0701209 * (1 + 1e-8) and upper >= 32.0701209 * (1 - 1e-8)
     assert best.network.width <= 40
     assert margins(best)[0].min() == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("apart", [1e-4, 1e-5])
+def test_points_that_nearly_coincide_with_different_labels(apart: float) -> None:
+    """λ is some 1e5 there and cancels: floats alone would leave a gap of 2e-8."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20, 2))
+    X[1] = X[0] + apart * rng.standard_normal(2)
+    best = optimum(Dataset(X, np.where(np.arange(20) % 2, 1, -1)))
+    assert best.status == "certified" and best.gap < 1e-9
+    proved, shown = proof_of(best)[1].objective_bounds, best.objective_bounds
+    assert proved and proved.gap < 1e-9
+    assert shown.lower <= proved.upper and proved.lower <= shown.upper
+
+
+def test_a_bounded_answer_says_what_would_help(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((10, 3))
+    y = np.where(np.arange(10) % 2, 1, -1)
+    assert optimum(Dataset(X, y)).what_would_help == ""
+    assert "time was over" in optimum(Dataset(X, y), seconds=0.0).what_would_help
+    one = Network(np.ones((1, 3)), np.ones(1))
+    refused(lambda: optimum(Dataset(X, y), seconds=-1.0), "`seconds=-1` must not be negative")
+    refused(lambda: certify(Dataset(X, y), one, seconds=math.nan), "`seconds=nan`")
+    X[1] = X[0] + 1e-8 * rng.standard_normal(3)
+    close = optimum(Dataset(X, y))
+    assert close.status == "bounded" and "no digits" in close.what_would_help
 
 
 def test_orthogonally_separable_data_needs_two_neurons() -> None:

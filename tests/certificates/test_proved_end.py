@@ -137,10 +137,40 @@ def test_order_and_unit_of_the_points_do_not_matter(rng) -> None:
 
 
 def test_a_limit_that_is_not_global_has_wide_bounds_where_neurons_die_out() -> None:
-    end = limit("linear:n=20,d=2,seed=3", Setting(width=50))
+    end = limit("linear:n=20,d=2", Setting(width=100))
     lower, upper = end.proved.margin_bounds
     assert end.outcome == "converged" and end.proved.share is None and not end.proved.trap
-    assert lower <= end.margin < 0.995 * upper
+    assert lower <= end.margin < 0.9999 * upper
+
+
+@pytest.mark.parametrize("call", ["linear:n=6,d=2", "lyu2021_right"])
+def test_neurons_of_a_sign_that_is_better_nowhere_may_die_out(call: str, rng) -> None:
+    """Random networks: any neurons of the free sign, and the sides that the others keep."""
+    leaky = {"activation": "leaky:0.5", "init": "balanced_gaussian:1e-8"}
+    end = limit(call, Setting(width=12, **(leaky if call == "lyu2021_right" else {})))
+    network, data, free = end.proved.network, end.data, end.proved.trap[0].tree["sign"]
+    assert end.outcome == "proved" and end.proved.margin_bounds.gap < 1e-8
+    assert end.certificate.optimality == "suboptimal"
+    heavy = any(group.sign == free for group in end.groups)  # then free neurons have weight to lose
+    assert end.proved.share is None if heavy else 0.999999 < end.proved.share < 1
+    ends = [group.direction for group in end.groups if group.sign != free]
+    assert all(max(u @ v for v in ends) > 1 - 1e-9 for _, u in end.proved.directions)
+    assert {s for s, _ in end.proved.directions} == (set() if heavy else {-free})
+    assert f"{'positive' if free < 0 else 'negative'} outputs keep" in end.proved.sentence
+    loose = np.sign(network.a) == free
+    assert (network.a[loose] ** 2 >= (network.W[loose] ** 2).sum(axis=1) * (1 - 1e-15)).all()
+    up = np.sign(network.a)[:, None] * data.y > 0
+    sides, sizes = np.sign(network.W @ data.X.T), np.sqrt(network.weights)
+    inside, best = 0, 0.0
+    for size in np.geomspace(1e-6, 10, 2000):
+        W = network.W / sizes[:, None] + size * rng.standard_normal(network.W.shape)
+        W *= (sizes * np.exp(size * rng.standard_normal(len(sizes))))[:, None]
+        a = np.sign(network.a) * np.linalg.norm(W, axis=1)
+        if ((np.sign(W @ data.X.T) == sides) | ~up)[~loose].all():
+            inside += 1
+            best = max(best, Network(W, a, network.alpha).margin(data.X, data.y))
+    assert 100 < inside and 0.9 * end.margin < best
+    assert best <= end.proved.margin_bounds.upper * (1 + 1e-12)
 
 
 def test_a_limit_that_is_not_global_is_proved_where_no_neuron_can_leave_its_pattern() -> None:

@@ -1,5 +1,7 @@
 """Known KKT points, invariances, slopes, and what is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -238,3 +240,52 @@ def test_the_same_question_is_answered_once() -> None:
     assert two_layer_kkt(data, net, boundary=1e-3) is not first
     assert two_layer_kkt(load("xor"), net) is not first
     assert two_layer_kkt(data, Network(np.eye(2), np.ones(2))) is not first
+
+
+@pytest.mark.parametrize("train", ["both", "first"])
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+@pytest.mark.parametrize("d", [2, 12])
+def test_a_wide_network_has_the_residuals_of_a_narrow_one(monkeypatch, alpha, train, d) -> None:
+    """By blocks and with reduced rows; some neurons are on hyperplanes, dead or parallel."""
+    rng = np.random.default_rng(d)
+    X, y = rng.normal(size=(7, d)), rng.choice([-1, 1], 7)
+    W, a = rng.normal(size=(60, d)), rng.normal(size=60)
+    W[:2], W[2:5, 1], W[2:5, 0] = 0, -X[0, 0], X[0, 1]
+    W[2:5, 2:] = 0
+    shared = (0.3 * X * y[:, None]).sum(axis=0)
+    W[5:40], a[5:40] = 1e-3 * W[5:40] + shared, np.linalg.norm(shared)
+    narrow = kkt_of(W, a, X, y, alpha, train=train)
+    monkeypatch.setattr("tacit.certificates.kkt_two_layer.UNREDUCED", 0)
+    monkeypatch.setattr("tacit.certificates.margin_gradients.ENTRIES", 40)
+    wide = kkt_of(W, a, X, y, alpha, train=train)
+    assert narrow.boundary > 10 and wide.boundary == narrow.boundary
+    np.testing.assert_allclose(residuals(wide), residuals(narrow), rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(wide.multipliers, narrow.multipliers, rtol=1e-7, atol=1e-10)
+    assert (wide.margin, wide.subdifferential) == (
+        pytest.approx(narrow.margin, rel=1e-13),
+        narrow.subdifferential,
+    )
+
+
+def test_no_array_of_a_wide_network_has_a_float_for_every_neuron_and_point(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr("tacit.certificates.margin_gradients.ENTRIES", 2**15)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.choice([-1, 1], 30)
+    net = Network(rng.normal(size=(160_000, 2)), rng.normal(size=160_000))
+    tracemalloc.start()
+    try:
+        kkt = two_layer_kkt(X, y, net)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert kkt.stationarity < 1
+    assert peak < 8 * len(X) * net.width
+
+
+def test_what_would_take_too_long_is_refused_with_an_estimate(monkeypatch) -> None:
+    monkeypatch.setattr("tacit.certificates.kkt_two_layer.UNREDUCED", 0)
+    monkeypatch.setattr("tacit.certificates.margin_gradients.SPEED", 1.0)
+    net = Network(np.tile([1, 0.5], (5, 1)), np.ones(5))
+    refused(lambda: two_layer_kkt("xor", net, seconds=3), "5 neurons on 4 points", "3.0 s are left")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
+from tacit.data import generate
 from tacit.numerics import column_generation as search
 from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import ConvexOptimum, bracket, convex_optimum
@@ -281,6 +282,15 @@ def test_close_points_with_different_labels_are_certified(n: int, d: int, seed: 
     assert convex_optimum(X, y).status == "certified"
 
 
+@pytest.mark.parametrize(
+    ("classes", "alpha"), rest_long([("1/5", 0.0), ("2/4", 0.0), ("4/9", 0.3)], [("1/5", 0.0)])
+)
+def test_neurons_on_one_ray_are_certified(classes: str, alpha: float) -> None:
+    """Best neurons of several cells are one direction, and the solver lacks eight digits there."""
+    data = generate(f"digits:classes={classes}")
+    assert convex_optimum(data.X, data.y, alpha, seconds=60).status == "certified"
+
+
 def test_infeasible(rng: np.random.Generator) -> None:
     X, y = problem("random", rng)
     X[1], y[1] = 4 * X[0], -y[0]
@@ -404,3 +414,19 @@ def test_only_the_span_of_the_points_matters(budget: str, rng: np.random.Generat
     assert wide.status == "certified"
     assert wide.objective_bounds.upper == pytest.approx(flat.objective_bounds.upper, rel=1e-9)
     assert np.allclose(wide.neurons.V @ turn.T @ turn, wide.neurons.V, atol=1e-9)
+
+
+def test_a_pair_of_budgets_begins_as_one_does() -> None:
+    """Without a good start wine's second and third kind were left with a gap of 0.7."""
+    from sklearn.datasets import load_wine
+
+    X, kind = load_wine(return_X_y=True)
+    X, y = X[kind > 0], np.where(kind[kind > 0] == 1, 1.0, -1.0)
+    bounds: list[tuple[float, float]] = []
+
+    def tell(lower: float, upper: float) -> None:
+        bounds.append((lower, upper))
+        assert len(bounds) < 4 or lower > 0.9 * upper
+
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert convex_optimum(X, y, budget="pair", progress=tell).status == "certified"

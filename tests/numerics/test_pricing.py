@@ -133,3 +133,20 @@ def test_small_integers(data: st.DataObject) -> None:
         t = sum(a * b for a, b in zip(x, u, strict=True))
         total += weight * (t if t > 0 else Fraction(t, 2))
     assert total <= 0 or total**2 <= bound**2 * sum(a * a for a in u)
+
+
+def test_large_weights_that_cancel_are_bounded_in_longer_numbers(rng: np.random.Generator) -> None:
+    """Of two points that nearly coincide: the bound is that of its z in fractions, and no less."""
+    X = rng.standard_normal((7, 2))
+    X[1] = X[0] + 1e-6 * rng.standard_normal(2)
+    c = np.array([1e6, -1e6, 0.3, -0.2, 0.4, 0.5, -0.1])
+    priced = price(X, c, 0.25, cells(X), 0.0)
+    squares = []
+    for cell, z in zip(priced.cells.tolist(), priced.z.tolist(), strict=True):
+        weights = [
+            (Fraction(w) if s > 0 else Fraction(w) / 4) + Fraction(t) * s
+            for w, s, t in zip(c.tolist(), cell, z, strict=True)
+        ]
+        g = [sum(w * Fraction(x) for w, x in zip(weights, X[:, j], strict=True)) for j in (0, 1)]
+        squares.append(g[0] ** 2 + g[1] ** 2)
+    assert max(squares) <= Fraction(priced.bound) ** 2 <= max(squares) * (1 + Fraction(1, 10**9))

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -15,7 +16,16 @@ import pytest
 from helpers import rest_long
 from tacit import Dataset, Network, Setting, limit, optimum, verify
 from tacit.cli import main
-from tacit.proofs import LIMIT_FORMAT, LIMIT_KEYS, Verification, write_proof
+from tacit.proofs import (
+    LIMIT_FORMAT,
+    LIMIT_KEYS,
+    Budget,
+    Stored,
+    Verification,
+    prove_trap,
+    write_proof,
+)
+from tacit.proofs.limit_reading import parse_limit
 from tacit.values import BadInput
 
 CASES = {
@@ -25,6 +35,8 @@ CASES = {
     "not global": ("linear:n=12,d=2,seed=3", {}),
     "trees": ("gaussians:n=30,d=6,margin=0.2", {}),
     "trap": ("three points", {}),
+    "one sign": ("linear:n=6,d=2,seed=0", {}),
+    "light sign": ("lyu2021_right", {"activation": "leaky:0.5", "init": "balanced_gaussian:1e-8"}),
 }
 
 
@@ -66,7 +78,7 @@ def test_it_proves_what_it_claims_and_no_more(content) -> None:
         beyond = copy.deepcopy(content)
         beyond["networks"][0][key] *= factor
         assert f"{key} is claimed" in judge(beyond).reason
-    if network["near"] is not None and network["method"] != "trap":
+    if network["near"] is not None and "share" in network["near"]:
         beyond = copy.deepcopy(content)
         beyond["networks"][0]["near"]["share"] += 1e-9
         assert "share is claimed" in judge(beyond).reason
@@ -143,7 +155,7 @@ def is_true(content: dict[str, Any], verification: Verification) -> bool:
     alpha, both = content["alpha"], content["train"] == "both"
     if lower > smoothed_margin(content, network) * (1 + 1e-12):
         return False
-    if network["method"] == "trap":
+    if network["method"].startswith("trap"):
         return trap_holds(X, y, alpha, network, lower, upper)
     activation = f"leaky:{alpha}" if alpha else "relu"
     if both:
@@ -181,19 +193,37 @@ def is_true(content: dict[str, Any], verification: Verification) -> bool:
 def trap_holds(
     X: np.ndarray, y: np.ndarray, alpha: float, network: dict[str, Any], lower: float, upper: float
 ) -> bool:
-    """Of all networks with these sides none beats `upper`, and none at their end has `lower`."""
+    """Of all networks with these sides none beats `upper`, and none at their end has `lower`.
+
+    Neurons of a free sign may be in any cell.
+    """
     W = np.array([one["w"] for one in network["neurons"]], float)
-    sign = np.sign([one["a"] for one in network["neurons"]])
+    a = np.array([one["a"] for one in network["neurons"]], float)
+    tree = network["multipliers"][0].get("tree")
+    free = tree["sign"] if tree else 0
+    keeps_sign = a**2 >= (W**2).sum(axis=1) * (1 - 1e-15)
+    if not keeps_sign[np.sign(a) == free].all():
+        return False
+    W, sign = W[np.sign(a) != free], np.sign(a)[np.sign(a) != free]
     sides = np.sign(W @ X.T)
     V = [cp.Variable(X.shape[1]) for _ in W]
     kept, parts = [], []
+    weight = 0.0
+    if free:
+        turns = np.linspace(0, 2 * np.pi, 20_001)[1:]
+        cells = np.unique(np.sign(np.column_stack([np.cos(turns), np.sin(turns)]) @ X.T), axis=0)
+        roaming = cp.Variable((len(cells), X.shape[1]))
+        slopes = free * y * np.where(cells > 0, 1.0, alpha)
+        kept.append(cp.multiply(cells, roaming @ X.T) >= 0)
+        parts.append(cp.sum(cp.multiply(slopes, roaming @ X.T), axis=0))
+        weight = cp.sum(cp.norm(roaming, axis=1))
     for g, v in enumerate(V):
         t = X @ v
         up = sign[g] * y > 0
         mask = np.where(sides[g] > 0, 1.0, alpha)
         parts.append(cp.multiply(up * mask, t) - cp.multiply(~up, cp.maximum(t, alpha * t)))
         kept += [sides[g][i] * t[i] >= 0 for i in np.flatnonzero(up)]
-    total = sum(cp.norm(v) for v in V)
+    total = sum((cp.norm(v) for v in V), weight)
 
     def margin(*more: Any) -> float:
         problem = cp.Problem(cp.Minimize(total), [sum(parts) >= 1, *kept, *more])
@@ -208,17 +238,49 @@ def trap_holds(
     return margin() <= upper * (1 + 1e-6) and max(ends) <= lower * (1 + 1e-6)
 
 
-def test_what_a_trap_says_is_so_by_other_means() -> None:
-    content = written("three points", {})
+@pytest.mark.parametrize(("kind", "method"), [("trap", "trap"), ("one sign", "trap of one sign")])
+def test_what_a_trap_says_is_so_by_other_means(kind: str, method: str) -> None:
+    content = written(*CASES[kind])
     (network,) = content["networks"]
-    assert network["method"] == "trap" and is_true(content, judge(content))
+    assert network["method"] == method and is_true(content, judge(content))
     X, y = np.array(content["X"]), np.array(network["y"], float)
     assert not trap_holds(X, y, 0.0, network, 0.5 * network["lower"], network["upper"])
     assert not trap_holds(X, y, 0.0, network, network["lower"], 0.99 * network["upper"])
 
 
+def test_neurons_of_a_free_sign_have_no_more_weight_than_is_proved() -> None:
+    """Of networks with 0.9999 of the margin, the one with the heaviest free neurons on a grid."""
+    content = written(*CASES["light sign"])
+    (network,), alpha = content["networks"], content["alpha"]
+    (stored,) = parse_limit(content | {"sha256": "", "format": LIMIT_FORMAT}).networks
+    X, y, W = np.array(content["X"]), stored.problem.y, stored.problem.W
+    sign = np.sign(stored.problem.a)
+    lower = Fraction(0.9999 * network["lower"])
+    points = Stored(X, y, alpha, W, stored.problem.a)
+    proved = prove_trap(points, stored.trap, lower, 0.1, Budget(), "it")
+    free = stored.trap[0].tree.sign
+    turns = np.linspace(0, 2 * np.pi, 2001)[1:]
+    grid = np.column_stack([np.cos(turns), np.sin(turns)])
+    size = cp.Variable(len(grid), nonneg=True)
+    t, kept, total = X @ grid.T, [], cp.sum(size)
+    parts = [((free * y)[:, None] * np.maximum(t, alpha * t)) @ size]
+    for k in np.flatnonzero(sign != free):
+        v, up, side = cp.Variable(2), sign[k] * y > 0, np.sign(X @ W[k])
+        loss = cp.multiply(~up, cp.maximum(X @ v, alpha * X @ v))
+        parts.append(cp.multiply(up * np.where(side > 0, 1.0, alpha), X @ v) - loss)
+        kept += [cp.multiply(side * up, X @ v) >= 0]
+        total = total + cp.norm(v)
+    most = float(1 / (2 * lower))
+    program = cp.Problem(cp.Maximize(cp.sum(size)), [sum(parts) >= 1, total <= most, *kept])
+    heaviest = program.solve(solver=cp.CLARABEL) / most
+    assert 0.1 * (1 - proved.share) < heaviest < (1 - proved.share) * (1 + 1e-3) < 0.01
+
+
+IN_THE_PLANE = ("xor", "leaky", "first layer", "not global", "trap", "one sign")
+
+
 @pytest.mark.parametrize("many", [25, pytest.param(300, marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", ["xor", "leaky", "first layer", "not global", "trap"])
+@pytest.mark.parametrize("kind", rest_long(IN_THE_PLANE, IN_THE_PLANE[:-1]))
 def test_forged_proofs_are_rejected_or_still_true(
     kind: str, many: int, rng: np.random.Generator
 ) -> None:
@@ -238,6 +300,108 @@ def test_forged_proofs_are_rejected_or_still_true(
         accepted += 1
         assert is_true(fake, verification), paths[k]
     assert rejected > accepted
+
+
+def lies(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Files that claim a little more than theirs proves, or of something else, each with a name."""
+
+    def other(name: str, *path: Any, value: Any) -> tuple[str, dict[str, Any]]:
+        fake = copy.deepcopy(content)
+        place: Any = fake
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value(place[path[-1]]) if callable(value) else value
+        return name, fake
+
+    (network,) = content["networks"]
+    at, large = ("networks", 0), max(abs(v) for k in network["neurons"] for v in k["w"])
+    yield other("a slightly larger γ̃", *at, "lower", value=lambda v: v * (1 + 1e-13))
+    yield other("a slightly smaller γ*", *at, "upper", value=lambda v: v * (1 - 1e-13))
+    yield other("another slope", "alpha", value=lambda v: v + 0.1)
+    yield other("a slope of 1", "alpha", value=1.0)
+    layers = {"both": "first", "first": "both"}[content["train"]]
+    yield other("another number of layers", "train", value=layers)
+    yield other("another loss", "loss", value="hinge")
+    yield other("larger points", "X", value=lambda X: [[2 * v for v in x] for x in X])
+    yield other("a point less", "X", value=lambda X: X[1:])
+    yield other("labels the other way", *at, "y", value=lambda y: [-v for v in y])
+    yield other("one label the other way", *at, "y", value=lambda y: [-y[0], *y[1:]])
+    yield other("a label less", *at, "y", value=lambda y: y[1:])
+    yield other("no neurons", *at, "neurons", value=[])
+    yield other("one neuron less", *at, "neurons", value=lambda m: m[1:])
+    yield other(
+        "an earlier network",
+        *at,
+        "neurons",
+        value=lambda m: [{"w": [v / large for v in k["w"]], "a": k["a"] / large} for k in m],
+    )
+    yield other("no multipliers", *at, "dual", value=lambda lam: [0.0 for _ in lam])
+    yield other("a negative multiplier", *at, "dual", value=lambda lam: [-1e-9, *lam[1:]])
+    yield other("a multiplier less", *at, "dual", value=lambda lam: lam[1:])
+    yield other("infinite", *at, "upper", value=float("1e400"))
+    yield other("claims the other way", *at, "lower", value=2 * network["upper"])
+    yield other("another method", *at, "method", value="cell")
+    yield other("an idle neuron", *at, "idle", value=[[0, network["neurons"][0]["w"]]])
+    yield other("a second network", "networks", value=lambda one: one * 2)
+    yield other("no network", "networks", value=[None])
+    yield other("classes", "classes", value=["0", "1"])
+    if network["method"].startswith("trap"):
+        many = len(network["multipliers"])
+        yield other("a certificate less", *at, "multipliers", value=lambda m: m[:-1])
+        yield other("no certificate", *at, "multipliers", value=[])
+        yield other("slopes of nobody", *at, "multipliers", 0, "slopes", value=[])
+        for j in range(many):
+            where = (*at, "multipliers", j)
+            yield other(f"λ of {j} is 0", *where, "dual", value=lambda v: [0.0 for _ in v])
+            if network["multipliers"][j].get("tree"):
+                lower = lambda v: v * (1 - 1e-8)  # noqa: E731
+                yield other(f"a lower peak of {j}", *where, "tree", "peak", value=lower)
+                yield other(f"no tree of {j}", *where, "tree", "nodes", value=[])
+                yield other(f"the other sign of {j}", *where, "tree", "sign", value=lambda s: -s)
+    if network["method"] == "trap":
+        yield other("a smaller angle", *at, "near", "angle", value=1e-12)
+        yield other("no angle", *at, "near", value=None)
+        yield other("patterns of one sign", *at, "method", value="trap of one sign")
+    if network["method"] == "trap of one sign":
+        yield other("an angle", *at, "near", value={"angle": 1e-12 if network["near"] else 0.01})
+        yield other("a share", *at, "near", value={"angle": 0.01, "share": 1.0})
+        yield other("patterns of both signs", *at, "method", value="trap")
+    if network["near"] and "share" in network["near"]:
+        near = (*at, "near")
+        yield other("a larger share", *near, "share", value=lambda v: v + 1e-12)
+        yield other("a smaller δ", *near, "angle", value=lambda v: 0.99 * v)
+        yield other("a smaller cosine", *near, "cosine", value=lambda v: v * (1 - 1e-9))
+        yield other("one tree", *near, "far", value=lambda trees: trees[:1])
+        for j in range(2):
+            lower = lambda v: v * (1 - 1e-4)  # noqa: E731  (c(δ) is about δ²/2 = 5e-5)
+            yield other(f"a larger c(δ), {j}", *near, "far", j, "peak", value=lower)
+            yield other(f"no nodes, {j}", *near, "far", j, "nodes", value=[])
+        for j, one in enumerate(network["near"]["directions"]):
+            if network["dual"] and one["sign"] == 1:
+                yield other(f"direction {j} turned", *near, "directions", j, "u", value=turned)
+                yield other(f"direction {j} of 0", *near, "directions", j, "u", value=zeros)
+                break
+
+
+def turned(u: list[float]) -> list[float]:
+    return [u[1], -u[0], *u[2:]]
+
+
+def zeros(u: list[float]) -> list[float]:
+    return [0.0 for _ in u]
+
+
+def test_lies_are_refused(content) -> None:
+    seen = 0
+    for name, fake in lies(content):
+        try:
+            verification = judge(fake)
+        except (BadInput, ValueError):  # what is no number is no JSON
+            continue
+        seen += 1
+        assert not verification.verified, name
+        assert verification.reason, name
+    assert seen > 20
 
 
 def test_one_changed_digit_is_seen(rng: np.random.Generator) -> None:

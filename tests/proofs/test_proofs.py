@@ -191,6 +191,7 @@ def test_a_search_that_is_cut_short_stays_above(
         assert largest_subset(terms, Budget(), "") >= longest
 
 
+@pytest.mark.long
 def test_many_points_at_acute_angles(tmp_path: Path, rng: np.random.Generator) -> None:
     X, y = orthants(rng, 500, 20)
     neurons = [(np.ones(20), 1), (-np.ones(20), -1)]

@@ -99,7 +99,7 @@ def test_an_optimum_in_twelve_dimensions(alpha: float) -> None:
 def test_trees_prove_what_the_cells_prove(
     d: int, lattice: bool, alpha: float, rng: np.random.Generator
 ) -> None:
-    from tacit.proofs.reading import read_tree
+    from tacit.proofs.tree_reading import read_tree
     from tacit.proofs.trees import tree_peaks
 
     X, y, lam = problem(rng, 9, d, lattice)
@@ -140,6 +140,16 @@ def tampered(entries: dict[str, Any], rng: np.random.Generator) -> dict[str, Any
                 values[1] = -values[1]
                 values[3::2] = [value * 2 for value in values[3::2]]
     return entries
+
+
+def test_a_tree_is_said_to_be_checked() -> None:
+    entries, _ = fitted()
+    verification = verify(write_proof(entries))
+    assert verification.nodes == sum(
+        len(tree["nodes"]) for tree in entries["problems"][0]["multipliers"]
+    )
+    assert f"checked on {verification.nodes} nodes of a tree" in str(verification)
+    assert verification.to_dict()["nodes"] == verification.nodes
 
 
 def test_changed_trees_prove_nothing_that_is_false(rng: np.random.Generator) -> None:
@@ -209,3 +219,15 @@ def test_one_tree_for_each_sign() -> None:
     for wrong in ([trees[0]], [trees[0], trees[0]], [*trees, trees[1]], []):
         entries["problems"][0]["multipliers"] = wrong
         assert "one tree for each sign" in verify(write_proof(entries)).reason
+
+
+def test_lengths_that_floats_cannot_compare() -> None:
+    """Rows that cancel but for the last digit: the bound is 10^323 times as long as the vector."""
+    X = np.array([[1.0, 0.0], [-1.0, 5e-324], [0.0, 1.0]])
+    y = np.array([1, 1, -1])
+    entries = content(X, y, np.ones(3), 0.0, {1: 10.0, -1: 10.0})
+    neurons = (([1.0, 0.0], 1.0), ([-1.0, 0.0], 1.0), ([0.0, 1.0], -1.0))
+    entries["problems"][0]["neurons"] = [{"w": w, "a": a} for w, a in neurons]
+    tree = entries["problems"][0]["multipliers"][0]
+    tree.update(peak=0.5, nodes=[[None, [], [[]]]])
+    assert "is not closed" in verify(write_proof(entries)).reason

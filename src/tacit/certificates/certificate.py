@@ -230,6 +230,8 @@ def certify(
     """
     if not SMALLEST_TOLERANCE <= tolerance < 1:
         raise BadInput(f"`tolerance={tolerance}` must be at least {SMALLEST_TOLERANCE} and below 1")
+    if not seconds >= 0:
+        raise BadInput(f"`seconds={seconds:g}` must not be negative")
     if not data.binary:
         raise BadInput(
             f"{data.name} has {len(data.classes)} classes and a network tells two apart; choose "
@@ -240,12 +242,14 @@ def certify(
     if network.d != data.d:
         raise BadInput(f"W has shape {network.W.shape}; the data needs (m, {data.d})")
     started = perf_counter()
-    kkt = two_layer_kkt(data, network, train=train, boundary=tolerance)
+    kkt = two_layer_kkt(data, network, train=train, boundary=tolerance, seconds=seconds)
+    # Even if the KKT problem has used all, a bound needs a moment: no time would prove nothing.
     left = max(seconds - (perf_counter() - started), 0.01 * seconds)
     if train == "both":
         bounds, dual = _with_both_layers(network, data, kkt, tolerance, progress, left)
     else:
         bounds, dual = _with_fixed_output(network, data, progress, left)
+    # The weights are a network too, so no widest margin is below theirs.
     lower, upper = max(bounds.lower, kkt.margin), bounds.upper
     optimality = Optimality.INFEASIBLE if upper == 0 else Optimality.BOUNDED
     if kkt.margin >= (1 - tolerance) * upper and upper > 0:
@@ -266,6 +270,8 @@ def _with_both_layers(
 ) -> tuple[Interval, np.ndarray]:
     """Bounds of the widest margin, and λ; the weights' own is tried first (wang2022 Thm. 3)."""
     if kkt.holds(tolerance):
+        # Its own multipliers prove a global optimum at once, where it is one, and no search is
+        # needed.
         own = bracket(data.X, data.y, network.alpha, Neurons.of(network), kkt.multipliers)
         if own.gap <= tolerance:
             return margins_of(own.objective_bounds, 2.0), own.dual

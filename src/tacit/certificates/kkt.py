@@ -70,6 +70,7 @@ def infeasibility(q: np.ndarray) -> float:
     smallest, largest = float(q.min()), float(np.abs(q).max())
     if smallest > 0:
         return 0.0
+    # Never 0, which says that all q_i are positive.
     return max(-smallest / largest if largest > 0 else 0.0, TINY)
 
 
@@ -80,8 +81,12 @@ def excesses(q: np.ndarray, exponents: np.ndarray) -> tuple[np.ndarray, float]:
     """
     largest = exponents.max()
     with np.errstate(over="ignore", under="ignore"):
+        # All in the largest unit to find the smallest margin: what underflows there is smaller
+        # anyway.
         smallest = float(np.ldexp(q, exponents - largest).min())
         excess = q - np.ldexp(smallest, largest - exponents)
+    # A multiplier costs at least this much complementarity: infinite excesses would make nan of
+    # 0·∞.
     return np.clip(excess, 0.0, FAR), smallest
 
 

@@ -79,13 +79,11 @@ def homogeneous_kkt(
     exponents = exponents_of(J)
     J = np.ldexp(J, -exponents[:, None], out=J)
     q = scaled(y * outputs, -exponents)  # as J, in the unit 2^exponents_i of each example
+    # Else the margin would be no function of the direction, and λ and θ̂ of no one problem.
     _check_euler(J, theta, q, homogeneity)
     q = without_rounding(q, ROUNDINGS * lengths_of(J))
     excess, q_min = excesses(q, exponents)
-    columns = _Gradients(J, homogeneity * excess)
-    combination = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(excess))
-    lam = np.zeros(len(X))
-    lam[combination.points] = combination.weights * columns.inverse_lengths[combination.points]
+    lam = multipliers_of(J, theta, homogeneity * excess)
     return KKT(
         stationarity=float(np.linalg.norm(theta - lam @ J)),
         feasibility=infeasibility(scaled(q, exponents - exponents.max())),
@@ -94,6 +92,15 @@ def homogeneous_kkt(
         margin=float(scaled(q_min, exponents.max())),
         subdifferential="gradient as automatic differentiation gives it, at kinks too",
     )
+
+
+def multipliers_of(J: np.ndarray, theta: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """λ ≥ 0 that minimises ‖θ − λJ‖² + (λ·cost)², the smallest costs first."""
+    columns = _Gradients(J, cost)
+    combination = nnls_over_rays(columns, np.append(theta, 0.0), np.argsort(cost))
+    lam = np.zeros(len(J))
+    lam[combination.points] = combination.weights * columns.inverse_lengths[combination.points]
+    return lam
 
 
 @dataclass(frozen=True, eq=False)

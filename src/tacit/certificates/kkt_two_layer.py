@@ -7,9 +7,9 @@ products λ_i h_ki, which enter linearly; t_ki = λ_i (h_ki − α)/(1 − α) i
 
 from __future__ import annotations
 
+import math
 import weakref
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,11 +22,17 @@ from tacit.certificates.kkt import (
     inverse,
     lengths_of,
     scaled,
-    without_rounding,
+)
+from tacit.certificates.margin_gradients import (
+    UNREDUCED,
+    MarginGradients,
+    NeuronBlock,
+    blocks,
+    reduced,
 )
 from tacit.data import takes_data
 from tacit.messages import count, near_miss
-from tacit.numerics.boxed_nnls import Combination, nnls_over_rays
+from tacit.numerics.boxed_nnls import nnls_over_rays
 from tacit.numerics.float64 import TINY
 from tacit.values import BadInput, Dataset, Network
 from tacit.values.setting import Layers
@@ -44,6 +50,7 @@ def two_layer_kkt(
     *,
     train: Layers = "both",
     boundary: float = 1e-9,
+    seconds: float = math.inf,
 ) -> KKT:
     """How near the network is to a KKT point (lyu2021 Def. B.8) of its max-margin problem.
 
@@ -57,6 +64,8 @@ def two_layer_kkt(
         With "both" θ = (W, a) and L = 2; with "first" θ = W, `a` is fixed and L = 1.
     boundary : float, default 1e-9
         A neuron's activation hyperplane contains a point when |w_k·x_i| ≤ boundary·‖w_k‖‖x_i‖.
+    seconds : float, optional
+        Refuse a wide network on many points that would take longer than about that.
 
     Returns
     -------
@@ -69,10 +78,11 @@ def two_layer_kkt(
     True
     """
     _check(data, network, train, boundary)
+    # By identity of the data: comparing arrays would take longer than some answers.
     asked = weakref.ref(data), train, boundary
     answers = _ANSWERS.setdefault(network, {})
     if asked not in answers:
-        answers[asked] = _solve(data, network, train, boundary)
+        answers[asked] = _solve(data, network, train, boundary, seconds)
     return answers[asked]
 
 
@@ -81,169 +91,82 @@ _ANSWERS = weakref.WeakKeyDictionary()
 """What is known of networks that are still in use: a dozen theorems ask the same of one limit."""
 
 
-def _solve(data: Dataset, network: Network, train: Layers, boundary: float) -> KKT:
-    W, a, X, alpha = network.W, network.a, data.X, network.alpha
-    net, unit = _on_the_sphere(W, a, X, data.y.astype(np.float64), alpha, train == "both")
-    on = _on_boundary(W, a, X, boundary)
-    problem, owner = _merge_dead(net, on)
-    problem = _in_span(problem)
-    combination = nnls_over_rays(problem, problem.target, np.argsort(problem.excess))
-    lam, H = problem.multipliers_and_masks(combination)
-    H = np.where(on, H[:, owner], net.slopes)
-    feasibility = _feasibility(net, W, a)
-    margin = float(scaled(net.q_min, int(net.exponents.max()) + unit))
-    masks = {(int(k), int(i)): float(H[i, k]) for k, i in np.argwhere(on.T)}
+def _solve(data: Dataset, network: Network, train: Layers, boundary: float, seconds: float) -> KKT:
+    exponents = exponents_of(data.X)
+    on = _on_boundary(network, data.X, boundary)
+    net, unit = _on_the_sphere(network, data, exponents, on, train == "both")
+    excess, q_min = excesses(net.margins(), exponents)
+    columns, owner = _columns(net, excess, seconds)
+    # Points near the margin first: these are the likely ones to have a multiplier.
+    combination = nnls_over_rays(columns, columns.target, np.argsort(excess))
+    lam, H = columns.multipliers_and_masks(combination)
+    feasibility = _feasibility(net, network, exponents)
+    margin = float(scaled(q_min, int(exponents.max()) + unit))
+    k, i = np.nonzero(on.T)
+    masks = H[i, owner[k]]
+    matter = (lam * lengths_of(net.X))[i] * np.abs(net.a[k]) > NEGLIGIBLE
     return KKT(
-        stationarity=_stationarity(net, lam, H),
+        stationarity=_stationarity(net, lam, H, owner),
         feasibility=feasibility,
-        complementarity=float(net.L * (lam @ net.excess)),
-        multipliers=scaled(lam, -net.exponents - unit),
+        complementarity=float(net.L * (lam @ excess)),
+        multipliers=scaled(lam, -exponents - unit),
+        # It may underflow, but all points are on their sides: 0 would say that they are not.
         margin=max(margin, TINY) if feasibility == 0 else margin,
-        subdifferential=_in_words(H[on & _matters(net, lam)], alpha),
-        masks=masks,
-        boundary=len(masks),
+        subdifferential=_in_words(masks[matter], network.alpha),
+        masks=dict(zip(zip(k.tolist(), i.tolist(), strict=True), masks.tolist(), strict=True)),
+        boundary=len(k),
         balance=_balance(net),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Net:
-    """θ̂, and the points divided by powers of two; the columns ∂q_i(θ̂) with L(q̂_i − q̂_min) below."""
-
-    W: np.ndarray
-    a: np.ndarray
-    X: np.ndarray
-    y: np.ndarray
-    alpha: float
-    both: bool
-    exponents: np.ndarray
-    """Point i is 2^exponents_i times row i of X."""
-    free: np.ndarray
-    """n × m: pairs whose mask is free."""
-
-    @property
-    def L(self) -> int:
-        return 2 if self.both else 1
-
-    @cached_property
-    def Z(self) -> np.ndarray:
-        """w_k·x_i, and 0 where it is nothing but rounding, which a large λ_i would enlarge."""
-        return without_rounding(self.X @ self.W.T, (self.X.shape[1] + 2) * self._sizes)
-
-    @cached_property
-    def _sizes(self) -> np.ndarray:
-        """‖w_k‖‖x_i‖, what the rounding of w_k·x_i is relative to."""
-        return lengths_of(self.X)[:, None] * lengths_of(self.W)
-
-    @cached_property
-    def slopes(self) -> np.ndarray:
-        """n × m: φ' where it is fixed, α where it is free."""
-        return np.where((self.Z > 0) & ~self.free, 1.0, self.alpha)
-
-    @cached_property
-    def phi(self) -> np.ndarray:
-        return np.maximum(self.Z, self.alpha * self.Z)
-
-    @cached_property
-    def q(self) -> np.ndarray:
-        """q̂_i in the unit of point i, and 0 where it is nothing but rounding."""
-        size = ((self.Z != 0) * self._sizes) @ np.abs(self.a)
-        return without_rounding(self.y * (self.phi @ self.a), (sum(self.W.shape) + 4) * size)
-
-    @cached_property
-    def _excesses(self) -> tuple[np.ndarray, float]:
-        return excesses(self.q, self.exponents)
-
-    @property
-    def excess(self) -> np.ndarray:
-        """q̂_i − q̂_min in the unit of point i."""
-        return self._excesses[0]
-
-    @property
-    def q_min(self) -> float:
-        """q̂_min in the largest unit."""
-        return self._excesses[1]
-
-    @cached_property
-    def target(self) -> np.ndarray:
-        return np.concatenate([self.W.ravel(), self.a if self.both else [], [0.0]])
-
-    @cached_property
-    def _below(self) -> np.ndarray:
-        """The part of each column that depends on no mask: ∂q_i/∂a and L(q̂_i − q̂_min)."""
-        rest = self.L * self.excess[:, None]
-        return np.hstack([self.y[:, None] * self.phi, rest]) if self.both else rest
-
-    def _lengths(self, points: np.ndarray | slice, masks: np.ndarray) -> np.ndarray:
-        above = lengths_of(masks * self.a) * lengths_of(self.X[points])
-        return np.hypot(above, lengths_of(self._below[points]))
-
-    def best(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A free mask is 1 where that helps, else α."""
-        m, d = self.W.shape
-        S = self.y[:, None] * self.a * (self.X @ residual[: m * d].reshape(m, d).T)
-        masks = np.where(self.free & (S > 0), 1.0, self.slopes)
-        values = (masks * S).sum(axis=1) + self._below @ residual[m * d :]
-        return masks, values * inverse(self._lengths(slice(None), masks))
-
-    def matrix(self, points: np.ndarray, rays: np.ndarray) -> np.ndarray:
-        above = (self.y[points, None] * rays * self.a)[:, :, None] * self.X[points, None, :]
-        columns = np.hstack([above.reshape(len(points), self.W.size), self._below[points]])
-        return (columns * inverse(self._lengths(points, rays))[:, None]).T
-
-    def multipliers_and_masks(self, combination: Combination) -> tuple[np.ndarray, np.ndarray]:
-        """λ, and the mask of every pair: the mean of its rays' masks, by weight."""
-        weights = combination.weights * inverse(self._lengths(combination.points, combination.rays))
-        lam, H = np.zeros(len(self.X)), np.zeros(self.free.shape)
-        np.add.at(lam, combination.points, weights)
-        np.add.at(H, combination.points, weights[:, None] * combination.rays)
-        H = np.divide(H, lam[:, None], out=self.slopes.copy(), where=(lam > 0)[:, None])
-        return lam, np.clip(H, self.alpha, 1.0)
-
-
 def _on_the_sphere(
-    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float, both: bool
-) -> tuple[_Net, int]:
+    network: Network, data: Dataset, exponents: np.ndarray, on: np.ndarray, both: bool
+) -> tuple[NeuronBlock, int]:
     """The network at θ̂ on scaled points, and the exponent of the unit of a fixed `a`."""
+    W, a = network.W, network.a
     theta = np.concatenate([W.ravel(), a]) if both else W.ravel()
     if not theta.any():
         raise BadInput("all trained weights are zero; a KKT point is a direction")
+    # A power of two first: squares of weights such as 1e-200 would be 0 in the norm.
     theta = scaled(theta, -exponents_of(theta[None])[0])
     theta = theta / np.linalg.norm(theta)
     unit = 0 if both else int(exponents_of(a[None])[0])
-    exponents = exponents_of(X)
-    net = _Net(
+    net = NeuronBlock(
         W=theta[: W.size].reshape(W.shape),
         a=theta[W.size :] if both else scaled(a, -unit),
-        X=scaled(X, -exponents[:, None]),
-        y=y,
-        alpha=alpha,
+        X=scaled(data.X, -exponents[:, None]),
+        y=data.y.astype(np.float64),
+        alpha=network.alpha,
         both=both,
-        exponents=exponents,
-        free=np.zeros((len(X), len(W)), dtype=bool),
+        free=on,
     )
     return net, unit
 
 
-def _feasibility(net: _Net, W: np.ndarray, a: np.ndarray) -> float:
+def _feasibility(net: NeuronBlock, network: Network, exponents: np.ndarray) -> float:
     """Signs of q_i do not depend on how long w_k and a_k are for themselves, only their product.
 
     So neither ‖w_k‖ = 1e200 with a_k = 1e-200 nor a short point takes a sign away.
     """
+    W, a = network.W, network.a
     e_W = exponents_of(W)
     used = (a != 0) & np.any(W, axis=1)
     unit = (e_W + np.frexp(a)[1])[used].max(initial=-(2**12))
-    balanced = replace(net, W=scaled(W, -e_W[:, None]), a=scaled(a, e_W - unit))
-    q = balanced.q
+    q = replace(net, W=scaled(W, -e_W[:, None]), a=scaled(a, e_W - unit)).margins()
     if (q > 0).all():
         return 0.0
-    return infeasibility(scaled(q, net.exponents - net.exponents.max()))
+    return infeasibility(scaled(q, exponents - exponents.max()))
 
 
-def _on_boundary(W: np.ndarray, a: np.ndarray, X: np.ndarray, boundary: float) -> np.ndarray:
+def _on_boundary(network: Network, X: np.ndarray, boundary: float) -> np.ndarray:
     """n × m: pairs on the boundary, except those whose slope is multiplied by 0."""
-    near = np.abs(_unit_rows(X) @ _unit_rows(W).T) <= boundary
-    return near & (a != 0) & np.any(X, axis=1, keepdims=True)
+    X, W = _unit_rows(X), _unit_rows(network.W)
+    on = np.empty((len(X), len(W)), dtype=bool)
+    for part in blocks(len(W), len(X)):
+        on[:, part] = np.abs(X @ W[part].T) <= boundary
+    on &= network.a != 0
+    on[~np.any(X, axis=1)] = False
+    return on
 
 
 def _unit_rows(rows: np.ndarray) -> np.ndarray:
@@ -251,7 +174,21 @@ def _unit_rows(rows: np.ndarray) -> np.ndarray:
     return rows * inverse(lengths_of(rows))[:, None]
 
 
-def _merge_dead(net: _Net, on: np.ndarray) -> tuple[_Net, np.ndarray]:
+def _columns(
+    net: NeuronBlock, excess: np.ndarray, seconds: float
+) -> tuple[MarginGradients, np.ndarray]:
+    """The least-squares problem, and which of its neurons each neuron became, if any."""
+    net = _in_span(net)
+    fixed, owner = np.zeros((0, len(net.X) + 1)), np.arange(len(net.a))
+    if net.free.size > UNREDUCED:
+        chooses = np.any(net.free, axis=0)
+        fixed = reduced(net.only(~chooses), seconds)
+        net, owner = net.only(chooses), np.where(chooses, np.cumsum(chooses) - 1, -1)
+    net, merged = _merge_dead(net)
+    return MarginGradients(net, excess, fixed), np.append(merged, -1)[owner]
+
+
+def _merge_dead(net: NeuronBlock) -> tuple[NeuronBlock, np.ndarray]:
     """All neurons w_k = 0 as one, with the pairs that are free; and which neuron became which.
 
     Their parts of the residual are a_k times vectors from one and the same convex set, so the
@@ -259,47 +196,47 @@ def _merge_dead(net: _Net, on: np.ndarray) -> tuple[_Net, np.ndarray]:
     """
     live = np.any(net.W, axis=1)
     if live.all():
-        return replace(net, free=on), np.arange(len(live))
+        return net, np.arange(len(live))
     merged = replace(
         net,
         W=np.vstack([net.W[live], np.zeros(net.W.shape[1])]),
         a=np.append(net.a[live], np.linalg.norm(net.a[~live])),
-        free=np.column_stack([on[:, live], on[:, ~live].any(axis=1)]),
+        free=np.column_stack([net.free[:, live], net.free[:, ~live].any(axis=1)]),
     )
     return merged, np.where(live, np.cumsum(live) - 1, live.sum())
 
 
-def _in_span(net: _Net) -> _Net:
+def _in_span(net: NeuronBlock) -> NeuronBlock:
     """The same problem in coordinates of the points' span, and one for what is across it.
 
     Residuals have the same lengths, so that λ is the same up to rounding.
     """
-    if net.X.shape[1] <= len(net.X) + 1:
+    n, d = net.X.shape
+    if d <= n + 1:
         return net
     Q, R = np.linalg.qr(net.X.T)
-    W = net.W @ Q
-    across = lengths_of(net.W - W @ Q.T)
-    X = np.column_stack([R.T, np.zeros(len(net.X))])
-    return replace(net, W=np.column_stack([W, across]), X=X)
+    W = np.empty((len(net.W), n + 1))
+    for part in blocks(len(W), d):
+        W[part, :n] = net.W[part] @ Q
+        # What is across the span counts as one coordinate: only its length enters the residual.
+        W[part, n] = lengths_of(net.W[part] - W[part, :n] @ Q.T)
+    return replace(net, W=W, X=np.column_stack([R.T, np.zeros(n)]))
 
 
-def _stationarity(net: _Net, lam: np.ndarray, H: np.ndarray) -> float:
-    """‖θ̂ − Σ λ_i ∂q_i(θ̂)‖ from the definition, with masks H (n × m)."""
+def _stationarity(net: NeuronBlock, lam: np.ndarray, H: np.ndarray, owner: np.ndarray) -> float:
+    """‖θ̂ − Σ λ_i ∂q_i(θ̂)‖ from the definition, with the masks H where they are free."""
     weights = lam * net.y
-    first = net.W - (weights[:, None] * H * net.a).T @ net.X
-    second = net.a - weights @ net.phi if net.both else np.zeros(0)
-    return float(np.linalg.norm(np.concatenate([first.ravel(), second])))
+    lengths = []
+    for part, one in net.blocks():
+        masks = np.where(one.free, H[:, owner[part]], one.slopes) if one.free.any() else one.slopes
+        lengths.append(np.linalg.norm(one.W - (weights[:, None] * masks * one.a).T @ net.X))
+        if net.both:
+            lengths.append(np.linalg.norm(one.a - weights @ one.phi))
+    return float(np.linalg.norm(lengths))
 
 
-def _matters(net: _Net, lam: np.ndarray) -> np.ndarray:
-    """n × m: pairs whose mask can move Σ λ_i ∂q_i(θ̂) by more than rounding."""
-    return (lam * lengths_of(net.X))[:, None] * np.abs(net.a) > NEGLIGIBLE
-
-
-def _balance(net: _Net) -> float:
-    if not net.both:
-        return float("nan")
-    return float(np.abs(np.abs(net.a) - lengths_of(net.W)).max())
+def _balance(net: NeuronBlock) -> float:
+    return float(np.abs(np.abs(net.a) - lengths_of(net.W)).max()) if net.both else math.nan
 
 
 def _in_words(masks: np.ndarray, alpha: float) -> str:

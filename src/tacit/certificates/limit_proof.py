@@ -135,12 +135,14 @@ def _trapped(
         "y": [int(label) for label in data.y],
         "neurons": [{"w": w, "a": weight} for w, weight in zip(W, a, strict=True)],
         "dual": end.dual.tolist(),
-        "method": "trap",
+        "method": "trap" if end.trap[0].tree is None else "trap of one sign",
         "multipliers": [
-            {"dual": one.dual.tolist(), "slopes": one.slopes.tolist()} for one in end.trap
+            {"dual": one.dual.tolist(), "slopes": one.slopes.tolist()}
+            | ({} if one.tree is None else {"tree": one.tree})
+            for one in end.trap
         ],
         "idle": [],
-        "near": {"angle": end.angle},
+        "near": None if end.angle is None else {"angle": end.angle},
     }
     alone[k] = {**entries, "lower": 0.0, "upper": LARGEST}
     verification = verify(_written(content, alone))

@@ -28,6 +28,10 @@ Progress = Callable[[float, float], None]
 
 MOST_WEIGHTS = 10**7
 """Of a network whose output layer is fixed: each of its units is written out."""
+OUT_OF_TIME = 0.7
+"""A search does not begin what would take longer than is left; from this share on time is short."""
+CANCELLING = 1e5
+"""Terms of a proof from this size on lose so many digits that a gap may stay above 1e-8."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +78,8 @@ class Optimum(Result):
         How long it took.
     proof : Verification or None
         What the file of a proof, where one was written, was verified to prove.
+    limit : float
+        How many seconds it was given.
 
     Examples
     --------
@@ -91,6 +97,7 @@ class Optimum(Result):
     per_class: tuple[ClassOptimum, ...]
     seconds: float
     proof: Verification | None = None
+    limit: float = math.inf
 
     @property
     def status(self) -> OptimumStatus:
@@ -108,7 +115,11 @@ class Optimum(Result):
 
     @property
     def objective_bounds(self) -> Interval:
-        """The bounds of the classes' objectives together."""
+        """The bounds of the classes' objectives together; with a proof, those that it proves."""
+        if self.proof is not None and self.proof.objective_bounds is not None:
+            return self.proof.objective_bounds
+        # θ of all classes together: squares of norms add up, and Σ|a|‖w‖ is one half of such a
+        # square.
         total = math.fsum if self.setting.train == "both" else _length
         lower, upper = zip(*(part.objective_bounds for part in self.per_class), strict=True)
         return Interval(total(lower), total(upper))
@@ -117,6 +128,24 @@ class Optimum(Result):
     def gap(self) -> float:
         """(upper − lower)/upper of the objective."""
         return self.objective_bounds.gap
+
+    @property
+    def what_would_help(self) -> str:
+        """Why an answer is `bounded` only, and what would bring the bounds closer; else empty."""
+        if self.status != OptimumStatus.BOUNDED:
+            return ""
+        if self.seconds > OUT_OF_TIME * self.limit:
+            return "the time was over; with more of it the bounds come closer"
+        lengths = np.linalg.norm(self.data.X, axis=1)
+        largest = max(float(part.dual @ lengths) for part in self.per_class)
+        if largest > CANCELLING:
+            return (
+                f"there was time left, but no digits: in the proof terms of size {largest:.0e} "
+                "cancel to 1, as those of close points with different labels do"
+            )
+        if self.setting.train == "first":
+            return "the lower bound allows parts of units; with more units the bounds come closer"
+        return "there was time left, but the search made no more progress"
 
     @property
     def margin_bounds(self) -> Interval:
@@ -291,6 +320,8 @@ def optimum(
         )
     if not signs or not {*signs} <= {1, -1}:
         raise BadInput(f"`signs={signs!r}` must be (1, -1), (1,) or (-1,)")
+    if not seconds >= 0:
+        raise BadInput(f"`seconds={seconds:g}` must not be negative")
     if setting.train == "first":
         _check_fixed(data, setting, signs)
     started = perf_counter()
@@ -301,7 +332,8 @@ def optimum(
     for k, part in enumerate(parts):  # what one class leaves, the others have
         left = max((deadline - perf_counter()) / (len(parts) - k), 0.0)
         per_class.append(solve(part, setting, signs, progress, left))
-    return Optimum(data, setting, tuple(signs), tuple(per_class), perf_counter() - started)
+    taken = perf_counter() - started
+    return Optimum(data, setting, tuple(signs), tuple(per_class), taken, limit=seconds)
 
 
 def _check_fixed(data: Dataset, setting: Setting, signs: Sequence[int]) -> None:

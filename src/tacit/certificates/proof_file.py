@@ -31,6 +31,7 @@ ATTEMPTS: tuple[tuple[str, float], ...] = (
     ("trees", 1e-8),
     ("trees", 1e-6),
     ("cells", 0.0),
+    ("trees", 0.1),
     ("subsets", math.inf),
 )
 """Methods, and the share by which a peak may be above what it should be: trees that floats close
@@ -110,6 +111,7 @@ def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, 
     }
     if optimum.status != OptimumStatus.INFEASIBLE:  # claims that are true whatever is proved
         content |= {"lower": 0.0, "upper": LARGEST}
+    # Twice: what is proved is known only after a check, and the file claims just that.
     verification = verify(write_proof(content))
     if not verification.verified:
         raise BadInput(f"the proof does not hold: {verification.reason}")
@@ -213,4 +215,6 @@ def _reached(X: np.ndarray, c: np.ndarray, alpha: float, W: np.ndarray) -> float
     """The largest value that the network's own neurons reach; cells below it need no z."""
     lengths = np.linalg.norm(W, axis=1)
     values = [function(X, c, alpha, w / r) for w, r in zip(W, lengths, strict=True) if r > 0]
+    # A little less than reached, so that cells which tie with it get a z; without neurons of this
+    # sign, what is still above rounding.
     return max([*values, 1e-9 * float(np.abs(c) @ np.linalg.norm(X, axis=1))]) * (1 - 1e-12)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import perf_counter
 from typing import Literal
 
 import numpy as np
@@ -22,9 +23,18 @@ from tacit.messages import count, outward, percent_below
 from tacit.numerics.branch_and_bound import Branching, maxima
 from tacit.numerics.convex_program import power_of_two
 from tacit.numerics.float64 import EPS
-from tacit.numerics.trapping import TrapMultipliers, trap_multipliers
+from tacit.numerics.trapping import TrapMultipliers, trap_multipliers, trap_of_one_sign
 from tacit.numerics.tree_proof import Caps, Node, tree_proof
-from tacit.proofs import Budget, Rejected, Stored, TrapCertificate, float_above, prove_trap
+from tacit.proofs import (
+    Budget,
+    Rejected,
+    Stored,
+    TrapCertificate,
+    float_above,
+    float_below,
+    prove_trap,
+    read_tree,
+)
 from tacit.values import BadInput, Dataset, Group, Interval, Network
 from tacit.values.setting import Layers
 
@@ -88,16 +98,28 @@ class ProvedEnd:
         return not (1 - NARROW) * lower <= margin <= (1 + NARROW) * upper
 
     @property
+    def brief(self) -> str:
+        """What is proved of the margin, in words."""
+        lower, upper = outward(*self.margin_bounds)
+        return f"the margin can only end between {lower} and {upper}"
+
+    @property
     def sentence(self) -> str:
         """What is proved, in words."""
-        lower, upper = outward(*self.margin_bounds)
-        here = f"From here on (log₁₀ L = {self.log10_loss:.4g})"
-        said = f"{here} the margin can only end between {lower} and {upper}"
+        stored = count(self.network.width, "stored neuron")
+        if self.trap:
+            stored += ", aligned ones as one"
+        said = f"From here on (log₁₀ L = {self.log10_loss:.4g}, {stored}) {self.brief}"
+        if self.trap and self.trap[0].tree is not None:
+            kept = "positive" if self.trap[0].tree["sign"] < 0 else "negative"
+            said += f"; neurons with {kept} outputs keep the activation patterns that matter"
         if self.share is None:
             return f"{said}."
         where = count(len(self.directions), "direction")
         share = f"at least {percent_below(self.share)}" if self.share < 1 else "all"
-        kept = ", and the activation patterns that matter are kept" if self.trap else ""
+        kept = ""
+        if self.trap and self.trap[0].tree is None:
+            kept = ", and the activation patterns that matter are kept"
         near = f"{share} of the weight ends within {self.angle:g} rad of {where}"
         return f"{said}; {near}{kept}."
 
@@ -144,6 +166,8 @@ def proved_end(
         return None
     upper, dual = certificate.margin_bounds.upper * (1 + 4 * EPS), certificate.dual
     peaks = {1: 1.0, -1: 1.0} if train == "both" else None
+    # Each λ gives a valid bound; that of the weights themselves comes first, for it ends the loop
+    # where it is sharp.
     for lam in (certificate.kkt.multipliers, certificate.dual) if train == "first" else ():
         if not lam.any():
             continue
@@ -160,47 +184,96 @@ def proved_end(
 
 
 def trapped_end(
-    data: Dataset, network: Network, tail: Tail, multipliers: np.ndarray
+    data: Dataset, network: Network, tail: Tail, multipliers: np.ndarray, seconds: float = 60.0
 ) -> ProvedEnd | None:
     """What is proved of a network that cannot leave its activation patterns, both layers trained.
 
     Its limit need not be the global optimum. `multipliers` are those of the limit; what they prove
-    is decided by the exact check.
+    is decided by the exact check. Where neurons die out, those of one sign may be free to go where
+    they like, if they are better nowhere.
     """
-    with np.errstate(all="ignore"):
-        smallest, log_loss = smoothed(data, network, tail)
-        norm = float(np.linalg.norm(network.W)) ** 2 + float(network.a @ network.a)
-        lower = smallest / norm * (1 - (network.W.size + network.width + 16) * EPS)
-    products = network.W @ data.X.T
-    live = (products >= 0).any(axis=1) if network.alpha == 0 else np.ones(network.width, dtype=bool)
-    if not 0 < lower < math.inf or not 0 < live.sum() <= MOST_TRAPPED:
-        return None
-    W, a, unit = network.W[live], network.a[live], power_of_two(data.X)
-    trap = tuple(trap_multipliers(data.X / unit, data.y, network.alpha, W, a, multipliers))
+    until = perf_counter() + seconds
+    live = (network.W @ data.X.T >= 0).any(axis=1) | (network.alpha > 0)
+    for free in (0, 1, -1):
+        kept = live & (np.sign(network.a) != free)
+        if not 0 < kept.sum() <= MOST_TRAPPED:
+            continue
+        if free:
+            network = _keeping_signs(network, live & ~kept)
+        with np.errstate(all="ignore"):
+            smallest, log_loss = smoothed(data, network, tail)
+            norm = float(np.linalg.norm(network.W)) ** 2 + float(network.a @ network.a)
+            lower = smallest / norm * (1 - (network.W.size + network.width + 16) * EPS)
+        if not 0 < lower < math.inf:
+            return None
+        unit = power_of_two(data.X)
+        given = (data.X / unit, data.y, network.alpha, network.W[live], network.a[live])
+        if free == 0:
+            trap = trap_multipliers(*given, multipliers)
+        else:
+            left = max(until - perf_counter(), 0.0)
+            trap = trap_of_one_sign(*given, multipliers, free, lower / unit, left)
+        end = ProvedEnd(network, log_loss / math.log(10), Interval(lower, lower), multipliers)
+        proved = _checked_trap(end, data, [_in_unit(one, unit) for one in trap])
+        if proved is not None and proved.narrow:
+            return proved
+    return None
+
+
+def _in_unit(one: TrapMultipliers, unit: float) -> TrapMultipliers:
+    """The same for points that are this much larger: peaks are."""
+    tree = one.tree
+    return replace(one, tree=tree and {**tree, "peak": tree["peak"] * unit})
+
+
+def _keeping_signs(network: Network, rows: np.ndarray) -> Network:
+    """The network with |a_k| ≥ ‖w_k‖ exactly in these rows, where it is so but for rounding.
+
+    ‖w_k‖² − a_k² stays what it is along the flow, so that such an output weight keeps its sign.
+    """
+    a = network.a.copy()
+    for k in np.flatnonzero(rows).tolist():
+        square = sum((Fraction(w) ** 2 for w in network.W[k].tolist()), Fraction(0))
+        # Upwards until its exact square is large enough: rounding must not let a change its sign.
+        near = math.nextafter(math.hypot(*network.W[k]), math.inf)
+        if near <= abs(a[k]) * (1 + 4 * EPS):
+            while Fraction(near) ** 2 < square:
+                near = math.nextafter(near, math.inf)
+            a[k] = math.copysign(max(near, abs(a[k])), a[k])
+    return Network(network.W, a, network.alpha)
+
+
+def _checked_trap(
+    end: ProvedEnd, data: Dataset, trap: Sequence[TrapMultipliers]
+) -> ProvedEnd | None:
+    """What these multipliers prove, by the exact check; None where they do not."""
+    network, lower = end.network, end.margin_bounds.lower
     stored = Stored(data.X, data.y, network.alpha, network.W, network.a)
-    certificates = tuple(TrapCertificate(one.dual, one.slopes) for one in trap)
-    pulls = np.sign(a)[:, None] * ((trap[0].slopes * data.y) @ data.X) if trap else W
-    directions = tuple(
-        (int(s), g / np.linalg.norm(g)) for s, g in zip(np.sign(a), pulls, strict=True) if g.any()
+    certificates = tuple(
+        TrapCertificate(
+            one.dual,
+            one.slopes,
+            None if one.tree is None else read_tree(one.tree, data.n, "the tree"),
+        )
+        for one in trap
     )
-    for angle in ANGLES if trap else ():
+    free = trap and trap[0].tree is not None
+    for angle in (*ANGLES, None) if free else ANGLES if trap else ():
         try:
-            bound = prove_trap(
+            trapped = prove_trap(
                 stored, certificates, Fraction(lower), angle, Budget(), "the network"
             )
         except (Rejected, BadInput):
             continue
-        upper = float_above(bound)
-        return ProvedEnd(
-            network,
-            log_loss / math.log(10),
-            Interval(min(lower, upper), upper),
-            trap[0].dual,
-            directions,
-            angle,
-            None,
-            1.0,
-            trap,
+        upper = float_above(trapped.upper)
+        return replace(
+            end,
+            margin_bounds=Interval(min(lower, upper), upper),
+            dual=trap[0].dual,
+            directions=tuple((sign, np.array(u)) for sign, u in trapped.directions if angle),
+            angle=angle,
+            share=float_below(trapped.share) if angle else None,
+            trap=tuple(trap),
         )
     return None
 
@@ -211,6 +284,8 @@ def smoothed(data: Dataset, network: Network, tail: Tail) -> tuple[float, float]
     q = network.margins(data.X, data.y) - (network.width + network.d + 8) * EPS * size
     least = float(q.min())
     with np.errstate(under="ignore"):
+        # Relative to the smallest margin no term overflows; what underflows is far below the
+        # rounding that is added.
         total = float(np.exp(least - q).sum()) * (1 + (data.n + 8) * EPS)
     inverse = least - math.log(total) - 8 * EPS * (abs(least) + math.log(total))  # of e^(−q)
     log_loss = -inverse
@@ -232,6 +307,8 @@ def out_of_play(data: Dataset, network: Network) -> dict[int, np.ndarray]:
     idle = np.zeros(network.width, dtype=bool)
     for block in np.array_split(np.arange(network.width), 1 + network.width * data.n // BLOCK):
         W, a = network.W[block], network.a[block]
+        # A product within rounding of 0 counts as active: being cautious only keeps a neuron in
+        # play.
         close = W @ X.T >= -ON_PLANE * np.outer(np.linalg.norm(W, axis=1), lengths)
         idle[block] = ~(close & (np.outer(a, data.y) >= 0)).any(axis=1)
     for k in np.flatnonzero(idle).tolist():
@@ -242,6 +319,7 @@ def out_of_play(data: Dataset, network: Network) -> dict[int, np.ndarray]:
             room = max(float(t[on].max()), 0.0) + ON_PLANE * float(size.max())
             v = w - room * np.linalg.lstsq(X[on], np.ones(int(on.sum())))[0]
         reach = float(np.linalg.norm(v - w)) * (1 + (network.d + 8) * EPS)
+        # Rounded up, so that a sample counts as active wherever rounding could have hidden it.
         top = X @ v + (network.d + 8) * EPS * (np.abs(X) @ np.abs(v))
         helps = on & (network.a[k] * data.y >= 0)  # by the rounding of another product
         if (top + np.where(on, 0.0, reach * lengths) < 0).all() and not helps.any():
@@ -261,6 +339,7 @@ def _fixed_bound(
     floors = []
     for s, function in functions.items():
         values = function.climb(_middles(groups, s, data.d))[1]
+        # A share above what is reached, so that the search need not close the tie with it.
         floors.append(float(values.max(initial=0.0)) * (1 + 1e-11))
     bounds = [one.bound for one in maxima(list(functions.values()), floors, None, seconds)]
     peaks = dict(zip((1, -1), bounds, strict=True))
@@ -291,6 +370,7 @@ def _with_share(
         for share in SHARES:
             clearance = share * 2 * math.sin(angle / 2) ** 2
             far = gap / clearance * (1 + 16 * EPS)
+            # Smaller shares leave less clearance, so they prove nothing either.
             if far >= 1:
                 break
             below = (1 - clearance) * (1 - 4 * EPS)

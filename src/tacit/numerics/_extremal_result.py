@@ -53,6 +53,7 @@ def in_order(directions: list[Direction]) -> list[Direction]:
 def unit_vector(w: np.ndarray) -> np.ndarray:
     """Integers as a unit vector of floats."""
     peak = max(map(abs, w.tolist()))
+    # Python divides integers of any length with one rounding; as floats first they might overflow.
     unit = np.array([value / peak for value in w.tolist()])
     return unit / np.linalg.norm(unit)
 

@@ -18,6 +18,7 @@ def pack(signs: np.ndarray, zeros: bool) -> np.ndarray:
     octets = np.packbits(bits, axis=1)
     padded = np.zeros((len(signs), 8 * words_for(signs.shape[1], zeros)), dtype=np.uint8)
     padded[:, : octets.shape[1]] = octets
+    # Big-endian words compare as their bytes do, so sorting them sorts the rows.
     return padded.view(">u8").astype(np.uint64)
 
 
@@ -40,6 +41,7 @@ def gather(blocks: Iterable[np.ndarray], n: int, zeros: bool) -> np.ndarray:
     for block in blocks:
         waiting.append(pack(block, zeros))
         size += waiting[-1].size
+        # Merging only when as much waits as is sorted already keeps the total work near linear.
         if size > max(words.size, WAIT):
             words = _distinct(np.concatenate([words, *waiting]))
             waiting, size = [], 0

@@ -1,6 +1,6 @@
 """Bounds of branch and bound by quadratic functions: few nodes, each slow, for hard problems.
 
-`_branching` replaces (p_k·u)₊ by chords, which lie far above where few of many |p_k·u| can be large
+`_chords` replaces (p_k·u)₊ by chords, which lie far above where few of many |p_k·u| can be large
 at once. Here, with t = p_k·u, for any κ > 0 and any 0 ≤ θ, h with θ + h ≤ 1,
 
     t₊ ≤ t/2 + (1/κ + κ t²)/4                                 (rows with +, side unknown)
@@ -23,11 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.numerics import _branching as chords
-from tacit.numerics._branching import CLIMB, Sum, Tree, climb, is_new, pop, push, room_for, value_at
+from tacit.numerics._relaxation import EPS, Sum
 from tacit.numerics.compiled import compiled
 
-EPS = 2.0**-52
 BARRIER = 5e-4
 """The weight of the barriers, relative to what a bound is above the threshold: they cost about a
 hundred times that …"""
@@ -125,7 +123,7 @@ def factor(A: np.ndarray) -> bool:
 
 @compiled
 def forward(L: np.ndarray, b: np.ndarray) -> None:
-    """L⁻¹b in place."""
+    """Replace b by L⁻¹b."""
     for i in range(len(b)):
         value = b[i]
         for l in range(i):
@@ -135,7 +133,7 @@ def forward(L: np.ndarray, b: np.ndarray) -> None:
 
 @compiled
 def backward(L: np.ndarray, b: np.ndarray) -> None:
-    """L⁻ᵀb in place."""
+    """Replace b by L⁻ᵀb."""
     for i in range(len(b) - 1, -1, -1):
         b[i] /= L[i, i]
         for l in range(i):
@@ -204,7 +202,7 @@ class Solved(NamedTuple):
 
 @compiled
 def shape_of(F: Sum, made: Factored) -> tuple[Solved, np.ndarray]:
-    """Besides, L⁻¹."""
+    """What (1) says of every row, from the factor L of S; and L⁻¹, which it took."""
     K, r = F.rows.shape
     inverse = np.zeros((r, r))
     for j in range(r):
@@ -268,6 +266,7 @@ def newton_step(
         if k >= F.up and i > 0 and terms.row[i - 1] == k:
             H[i + 1, i] += barrier / (rest * rest)
     for i in range(m + 1):
+        # Multipliers that do the same make H singular; this keeps Cholesky's factor.
         H[i, i] *= 1 + 1e-12
     step = down.copy()
     if not factor(H):
@@ -331,7 +330,7 @@ def relax(
             node.z[:] = trial
             made = new
         if not better or gain < CENTRAL * barrier:
-            least = max(BARRIER * (made.bound - threshold), LEAST_BARRIER * threshold)
+            least = barrier_of(made.bound, threshold)
             if barrier <= 1.5 * least:
                 break
             barrier = max(FALL * barrier, least)
@@ -360,6 +359,7 @@ def shrink(
             size += made.L[j, l] * made.L[j, l]
     rounding = 64 * (r + 8) * EPS * size * trace  # of S⁻¹, relative to its size
     lost, settled = 0.0, False
+    # S is nearly singular, and what its inverse says of ranges is too uncertain to be used.
     if rounding > 1e-3:
         return lost, settled
     length = math.sqrt(np.dot(shape.v, shape.v))
@@ -391,6 +391,30 @@ def know(F: Sum, node: QuadraticNode, k: int, side: int) -> None:
 
 
 @compiled
+def any_row(F: Sum, node: QuadraticNode) -> int:
+    """A row with + whose side is not known; −1 where there is none."""
+    row = -1
+    for k in range(F.up):
+        if node.side[k] == 0:
+            row = k
+    return row
+
+
+@compiled
+def furthest(F: Sum, node: QuadraticNode, shape: Solved, barrier: float) -> int:
+    """The row with + whose quadratic function is furthest above t₊, as u is spread around v."""
+    row, most = -1, -1.0
+    for k in range(F.up):
+        if node.side[k] == 0:
+            q = shape.q[k]
+            spread = math.sqrt(q * q + 2 * barrier * shape.gram[k, k])
+            far = 0.5 * (q + spread) - max(q, 0.0)
+            if far > most:
+                row, most = k, far
+    return row
+
+
+@compiled
 def bound_node(
     F: Sum, node: QuadraticNode, threshold: float, u: np.ndarray, barrier: float
 ) -> float:
@@ -407,14 +431,7 @@ def bound_node(
         u[:] = shape.v
         if bound <= threshold:
             break
-        most, row = -1.0, -1
-        for k in range(F.up):
-            if node.side[k] == 0:
-                q = shape.q[k]
-                spread = math.sqrt(q * q + 2 * barrier * shape.gram[k, k])
-                far = 0.5 * (q + spread) - max(q, 0.0)
-                if far > most:
-                    most, row = far, k
+        row = furthest(F, node, shape, barrier)
         lost, settled = shrink(F, node, made, shape, inverse, threshold)
         if lost == math.inf:
             bound = threshold
@@ -422,26 +439,15 @@ def bound_node(
         if lost < LEAST_LOST and not settled:
             break
     if row < 0 or node.side[row] != 0:
-        row = -1
-        for k in range(F.up):
-            if node.side[k] == 0:
-                row = k
+        row = any_row(F, node)
     node.z[-1] = row
     return bound
 
 
 @compiled
-def node_at(tree: Tree, slot: int) -> QuadraticNode:
-    return QuadraticNode(tree.sides[slot], tree.lows[slot], tree.highs[slot], tree.xs[slot])
-
-
-@compiled
-def begin(F: Sum, tree: Tree, threshold: float) -> None:
-    """The first node, whose S is positive for sure."""
+def begin(F: Sum, node: QuadraticNode, threshold: float) -> None:
+    """What is known at first, with multipliers for which S is positive for sure."""
     K = len(F.rows)
-    tree.counts[1] -= 1
-    slot = tree.spare[tree.counts[1]]
-    node = node_at(tree, slot)
     node.z[0] = threshold
     for k in range(K):
         n = F.norms[k]
@@ -452,73 +458,9 @@ def begin(F: Sum, tree: Tree, threshold: float) -> None:
         elif k < F.up:
             node.z[1 + k] = 0.5 / n
             node.z[0] += 0.5 * n
-    u = np.empty(F.rows.shape[1])
-    tree.bounds[slot] = bound_node(F, node, threshold, u, FIRST_BARRIER * threshold)
-    tree.counts[2] += 1
-    push(tree, slot)
 
 
 @compiled
-def finish(F: Sum, node: QuadraticNode, threshold: float) -> float:
-    """The bound of a node whose sides are all known, as exact as floats make it."""
-    none = np.empty(0)
-    x = np.zeros(len(F.rows))
-    leaf = chords.Node(node.side[: F.up].copy(), none, none, x)
-    return chords.bound_node(F, leaf, room_for(F), threshold)
-
-
-@compiled
-def search(
-    F: Sum, tree: Tree, floor: float, threshold: float, enough: int, nodes: int
-) -> tuple[float, float]:
-    """As `_branching.search` does."""
-    room, u, slopes = room_for(F), np.empty(F.rows.shape[1]), np.zeros(len(F.rows))
-    decided = 0.0
-    counts = tree.counts
-    last = counts[2] + nodes
-    while counts[0] > 0 and counts[1] > 0 and counts[2] < last and counts[3] < enough:
-        if tree.bounds[tree.heap[0]] <= threshold:
-            counts[0] = 0
-            break
-        parent = pop(tree)
-        row = int(tree.xs[parent, -1])
-        if row < 0:
-            bound = finish(F, node_at(tree, parent), threshold)
-            decided = max(decided, min(bound, tree.bounds[parent]))
-            tree.spare[counts[1]] = parent
-            counts[1] += 1
-            counts[2] += 1
-            continue
-        counts[1] -= 1
-        child = tree.spare[counts[1]]
-        tree.sides[child] = tree.sides[parent]
-        tree.lows[child] = tree.lows[parent]
-        tree.highs[child] = tree.highs[parent]
-        tree.xs[child] = tree.xs[parent]
-        tree.bounds[child] = tree.bounds[parent]
-        for turn in range(2):
-            slot = parent if turn == 0 else child
-            node = node_at(tree, slot)
-            know(F, node, row, -1 if turn == 0 else 1)
-            barrier = max(BARRIER * (tree.bounds[slot] - threshold), LEAST_BARRIER * threshold)
-            bound = bound_node(F, node, threshold, u, barrier)
-            tree.bounds[slot] = min(tree.bounds[slot], bound)
-            counts[2] += 1
-            if tree.bounds[slot] <= threshold:
-                tree.spare[counts[1]] = slot
-                counts[1] += 1
-                continue
-            push(tree, slot)
-            norm = math.sqrt(np.dot(u, u))
-            if not norm > 0 or counts[3] == len(tree.values):
-                continue
-            u /= norm
-            if value_at(F, u) > CLIMB * threshold:
-                slopes[:] = 0.0
-                value = climb(F, u, slopes, room)
-                if value > floor * (1 + 1e-10) and is_new(tree, value):
-                    tree.pool[counts[3]] = u
-                    tree.values[counts[3]] = value
-                    counts[3] += 1
-                    threshold = max(value, threshold)
-    return threshold, decided
+def barrier_of(bound: float, threshold: float) -> float:
+    """The weight of the barriers for a node of which so much is known."""
+    return max(BARRIER * (bound - threshold), LEAST_BARRIER * threshold)

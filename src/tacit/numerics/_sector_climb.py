@@ -99,6 +99,7 @@ def _inspected(
     length = np.linalg.norm(w)
     if length <= EXTREMAL.near:
         return np.zeros_like(w), None, False
+    # Projected again: where w is short, the first projection leaves rounding errors of its size.
     w = (w - (w @ V.T) @ V) / length
     w /= np.linalg.norm(w)
     if (_signs(U, w) != signs).any():
@@ -142,6 +143,7 @@ def _left_over(A: np.ndarray, b: np.ndarray, most: float) -> np.ndarray:
 
     if A.shape[1] == 0:
         return b
+    # Bounds are active at the solution; the default, an interior method, only comes near them.
     return b - A @ lsq_linear(A, b, bounds=(-most, most), method="bvls").x
 
 

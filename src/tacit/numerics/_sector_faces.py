@@ -40,6 +40,7 @@ def in_three(X: np.ndarray) -> Flat | None:
     n, d = X.shape
     used = X.any(axis=0)
     scaled, exponents = scaled_rows(X)
+    # Eight random sums of rows span what all rows do, if that has at most three dimensions.
     mixed = scaled.T @ np.random.default_rng(0).standard_normal((n, 8))
     left, singular, _ = np.linalg.svd(mixed, full_matrices=False)
     basis = left[:, singular > EXTREMAL.flat * singular[0]].T
@@ -213,6 +214,7 @@ def _plausible_with(lines: _Lines, signs: np.ndarray, count: int, slack: float) 
     else:
         w = np.cross(U[at[:, 0]], U[at[:, 1]] if lines.rank == 3 else np.cross(U[0], U[1]))
         length = np.linalg.norm(w, axis=1)
+        # The cross product of nearly parallel rows has lost its digits: then integers decide.
         known = length > 10 * EPS / EXTREMAL.near
         w /= np.where(known, length, 1.0)[:, None]
         inside = (w @ U.T) * signs

@@ -40,6 +40,7 @@ def candidates(A: np.ndarray, zeros: bool) -> Iterator[np.ndarray]:
         yield from _completed(np.eye(1, n, dtype=np.int8), S, np.zeros_like(S, np.int8), zeros)
         return
     U = scaled_floats(A)
+    # Integers of many digits take more memory than floats, so fewer vertices at a time.
     piece = 1 + BLOCK // (n * r * r * words_of_products(A))
     for S in _subsets(n, r - 1):
         signs, forced, unsure = _vertices(U, S)
@@ -69,8 +70,10 @@ def _vertices(U: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     """
     Y, error = _inverses(U[_with_first(S)])
     with np.errstate(all="ignore"):
+        # The first column of the inverse is where x_1·w = 1 and the rows of S vanish.
         at = Y[:, :, 0] @ U.T
     np.put_along_axis(at, S, np.inf, axis=1)
+    # Written so that nan, where the inverse failed, is unsure too.
     unsure = ~(np.abs(at) > error[:, None])
     signs = 2 * (at > 0).view(np.int8) - np.int8(1)
     np.put_along_axis(signs, S, 0, axis=1)

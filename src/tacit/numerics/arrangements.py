@@ -103,6 +103,7 @@ def _sign_vectors(rows: np.ndarray, zeros: bool, most: int | None = None) -> np.
             block = block[:, line] * turn
         last = len(out) - p + start
         out[last : last + len(block)] = block
+        # −w has the opposite signs, and these come first in the lexicographic order, reversed.
         out[p - start - len(block) : p - start] = -block[::-1]
     return out
 

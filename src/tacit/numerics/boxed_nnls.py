@@ -65,6 +65,7 @@ def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> C
         more = np.flatnonzero(slopes > RAYS.flat * norm)
         if len(more) == 0 or norm <= EPS * np.linalg.norm(target):
             break
+        # No more than are in use, or a first set: the cost of a round then at most doubles.
         more = more[np.argsort(-slopes[more])[: max(RAYS.first_points, len(points))]]
         A = np.hstack([A, columns.matrix(more, more_rays[more])])
         points, rays = np.concatenate([points, more]), np.vstack([rays, more_rays[more]])
@@ -105,6 +106,7 @@ def _active_set(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     for _ in range(3 * len(x)):
         norm = np.linalg.norm(b - A @ x)
         slopes = np.where(x > 0, 0.0, A.T @ (b - A @ x))
+        # The steepest column may be one that rounding has freed: then the next one is tried.
         for j in np.argsort(-slopes):
             if slopes[j] <= RAYS.flat * norm:
                 return x

@@ -2,7 +2,7 @@
 
 Points with c_i < 0 make the function concave, so only the sides of the others, σ_i = ±1, are
 branched on. A node that knows some of them replaces the rest by chords over ranges of u·x_i, which
-is a concave function; its dual, a least-squares problem over a box, bounds the node (`_branching`).
+is a concave function; its dual, a least-squares problem over a box, bounds the node (`_chords`).
 What makes the tree small: u for which the bound is above the threshold lie in a cap of the ball,
 over which ranges are smaller, hence chords lower, hence the cap smaller. Where that does not close
 it soon, quadratic functions take the place of chords (`_quadratics`). Every bound is computed
@@ -26,11 +26,8 @@ from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import BRANCHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.numerics._branching import Sum, Tree
-
-    Search = Callable[..., tuple[float, float]]
+    from tacit.numerics._branching import Tree
+    from tacit.numerics._relaxation import Sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +64,7 @@ class Span:
             return cls(X, np.eye(d), 1.0, 0.0)
         Q, R = np.linalg.qr(X.T)
         rounding = 4 * (d + n) * EPS
+        # What the factorisation leaves out is computed, not assumed: the bound counts it.
         errors = np.linalg.norm(X - R.T @ Q.T, axis=1) + rounding * np.linalg.norm(X, axis=1)
         stretch = 1 + float(np.linalg.norm(Q.T @ Q - np.eye(len(R)))) + rounding * len(R)
         return cls(R.T, Q, stretch, float(np.abs(c) @ errors) * (1 + rounding))
@@ -87,11 +85,13 @@ class Branching:
         caps: np.ndarray | None = None,
         cosine: float = 1.0,
     ) -> None:
-        from tacit.numerics._branching import Sum
+        from tacit.numerics._relaxation import Sum
 
+        # Rows with c > 0 come first: these are the ones whose sides are branched on.
         self.order = order = np.argsort(c < 0, kind="stable")
         self.span = Span.of(X[order], c[order])
         whole = np.abs(c[order])[:, None] * self.span.rows
+        # φ(t) = αt + (1 − α)·max(t, 0): the first part is linear and needs no branching.
         rows = np.ascontiguousarray((1 - alpha) * whole)
         size = alpha * float(np.linalg.norm(whole, axis=1).sum())
         caps = np.zeros((0, X.shape[1])) if caps is None else caps
@@ -101,6 +101,7 @@ class Branching:
             rows,
             alpha * (np.sign(c[order]) @ whole),
             rows @ rows.T,
+            # Rounded up, for they bound p_k·u.
             np.linalg.norm(rows, axis=1) * (1 + (rows.shape[1] + 4) * EPS),
             int((c > 0).sum()),
             size,
@@ -110,7 +111,7 @@ class Branching:
 
     def climb(self, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Local maxima from these directions, and the function there: proposals, no proof."""
-        from tacit.numerics._branching import climbs
+        from tacit.numerics._relaxation import climbs
 
         U = starts @ self.span.basis
         U = U[U.any(axis=1)]
@@ -131,19 +132,18 @@ class Branching:
         ends with `enough` directions above the floor, after about `seconds`, or when `stop` is set;
         the bound is valid all the same, but not sharp.
         """
-        from tacit.numerics import _branching, _quadratics
-
         deadline = perf_counter() + seconds
+        # Without a deadline a number of nodes ends the search, so that its end is the same
+        # everywhere.
         most = BRANCHING.most_nodes if math.isinf(seconds) else sys.maxsize
         stretch, left_out = self.span.stretch, self.span.left_out
+        # The same floor in coordinates of the span, in which the ball may be `stretch` times
+        # larger.
         low = max((floor - left_out) / stretch, 0.0)
         enough = min(enough or BRANCHING.most_directions, BRANCHING.most_directions)
-        tree = self._slots(BRANCHING.first_slots, 0)
-        _branching.begin(self.F, tree, low)
+        tree = self._root(low, False)
         run = _Run(self.F, tree, low, low, enough, deadline, stop)
-        entries = max(self.F.rows.size, 1)
-        at_a_time = min(max(BRANCHING.entries_at_a_time // entries, 1), BRANCHING.nodes_at_a_time)
-        chords: tuple[Search, int, int] = _branching.search, most, at_a_time
+        chords = most, self.nodes_at_a_time(False)
         run.go(*chords, BRANCHING.chords_first)
         bound = run.bound
         each = self._seconds_of_a_quadratic()
@@ -152,8 +152,8 @@ class Branching:
             run.go(*chords)
         elif run.going and run.nodes < most:  # the better of the two goes on
             few = most // BRANCHING.chords_of_a_quadratic
-            quadratics = _quadratics.search, few, max(int(BRANCHING.seconds_at_a_time / each), 1)
-            tree = self._quadratic_root(run.threshold)
+            quadratics = few, self.nodes_at_a_time(True)
+            tree = self._root(run.threshold, True)
             other = _Run(self.F, tree, low, run.threshold, enough, deadline, stop)
             other.go(*quadratics, BRANCHING.quadratics_first)
             bound = min(bound, other.bound)
@@ -178,30 +178,33 @@ class Branching:
         unknowns = 2 * K - self.F.up + 1
         return BRANCHING.seconds_of_an_operation * (unknowns**3 / 3 + K * K * r + 2 * r**3)
 
+    def nodes_at_a_time(self, quadratics: bool) -> int:
+        """Nodes between two looks at the clock."""
+        if quadratics:
+            return max(int(BRANCHING.seconds_at_a_time / self._seconds_of_a_quadratic()), 1)
+        entries = max(self.F.rows.size, 1)
+        return min(max(BRANCHING.entries_at_a_time // entries, 1), BRANCHING.nodes_at_a_time)
+
     def compile_quadratics(self) -> None:
         """Small problems do not come to them."""
-        from tacit.numerics._quadratics import search
+        from tacit.numerics._branching import search
 
-        search(self.F, self._quadratic_root(0.5), 0.5, 0.5, 1, 1)
+        search(self.F, self._root(0.5, True), 0.5, 0.5, 1, 1)
 
-    def _quadratic_root(self, threshold: float) -> Tree:
+    def _root(self, threshold: float, quadratics: bool) -> Tree:
         """One node that knows nothing but how long the rows are."""
-        from tacit.numerics._quadratics import begin
+        from tacit.numerics._branching import begin
 
-        tree = self._slots(BRANCHING.first_slots, len(self.F.rows) + 2)
+        tree = self.slots(BRANCHING.first_slots, quadratics)
         begin(self.F, tree, threshold)
         return tree
 
-    def slots(self, many: int) -> Tree:
-        """Room for so many nodes with chords."""
-        return self._slots(many, 0)
-
-    def _slots(self, many: int, more: int) -> Tree:
+    def slots(self, many: int, quadratics: bool) -> Tree:
         """Room for so many nodes; with quadratic functions all rows have ranges, and more z."""
         from tacit.numerics._branching import Tree
 
         K, r = self.F.rows.shape
-        ranged = K if more else self.F.up
+        ranged, more = (K, K + 2) if quadratics else (self.F.up, 0)
         return Tree(
             np.zeros((many, ranged), dtype=np.int8),
             np.zeros((many, ranged)),
@@ -229,8 +232,10 @@ class _Run:
     stop: Event | None
     decided: float = 0.0
 
-    def go(self, search: Search, most: int, at_a_time: int, first: int = sys.maxsize) -> None:
+    def go(self, most: int, at_a_time: int, first: int = sys.maxsize) -> None:
         """Until nothing is left, so many nodes were seen, or time or memory are used up."""
+        from tacit.numerics._branching import search
+
         while self.going and self.nodes < min(most, first):
             self.threshold, decided = search(
                 self.F, self.tree, self.floor, self.threshold, self.enough, at_a_time
@@ -315,4 +320,6 @@ def maxima(
             ]
             return [one.result() for one in running]
         finally:
+            # An interrupt leaves the other thread running, which would search on until its
+            # deadline.
             stop.set()

@@ -52,6 +52,7 @@ def _rank(points: np.ndarray) -> int:
     """The rank of the points; long and short ones count alike."""
     if len(points) == 0:
         return 0
+    # First by the largest entry: squares of very short points would underflow in the norm.
     points = points / np.abs(points).max(axis=1, keepdims=True)
     unit = points / np.linalg.norm(points, axis=1, keepdims=True)
     return int((np.linalg.svd(unit, compute_uv=False) > 1e-10).sum())

@@ -51,6 +51,7 @@ class Search:
         self.dual[shortest] = 1.0
         self.unit = float(self.lengths[shortest])
         self.unfinished: tuple[np.ndarray, np.ndarray, Neurons, float] | None = None
+        # A fixed seed: the same data has the same answer.
         self.rng = np.random.default_rng(0)
         order = np.argsort(self.lengths, kind="stable")
         near = [order[y[order] == label][: 2 * d] for label in (1, -1)]  # short points are hardest
@@ -139,9 +140,12 @@ class Search:
         value = max(proposal.value, SEARCH.least_value * self.unit)
         unit = max(proposal.value, self.margin, SEARCH.least_unit * self.unit)
         unit = min(unit, self.bound)
+        # The solver had its digits for values near the old unit; far below it there is a round to
+        # repeat.
         far = unit < SEARCH.far * self.unit
         self.unit = unit
         lengths = np.linalg.norm(proposal.V, axis=1)
+        # An interior point leaves every neuron some length; below this it has none at the optimum.
         noise = max(SEARCH.noise_over_precision * precision, SEARCH.noise) * lengths.max()
         used = lengths > SEARCH.used * lengths.max()
         net = Neurons(proposal.V[used], self.sign[used])
@@ -153,20 +157,34 @@ class Search:
         self.idle = np.where(lengths > noise, 0, self.idle + 1)
         missing = self._price(lam, net, value)
         if missing < SEARCH.polish and self.left > 0:
-            self._polish(alive, lam, precision)
+            thorough = missing == 0 and precision <= SEARCH.fine
+            self._polish(alive, lam, precision, thorough)
         joined = self._more_points(q, value) if missing < SEARCH.more_points else 0.0
         self._tidy()
         return max(missing, joined, 1.0 * far)
 
-    def _polish(self, net: Neurons, lam: np.ndarray, precision: float) -> None:
-        """Try to reach the optimum exactly."""
-        support = max(POLISH.support, min(POLISH.coarse_support, precision))
-        for polished, dual in polish(self.X, self.y, self.alpha, net, lam, self.budget, support):
-            self.look_at(polished)
-            if self.margin > 0 and self.left > 0:
-                self.prove(dual, polished, self.margin)
-            if self.gap <= SEARCH.done or self.cells is None or self.left < 0:
-                return
+    def _polish(self, net: Neurons, lam: np.ndarray, precision: float, thorough: bool) -> None:
+        """Try to reach the optimum exactly.
+
+        Proofs are dear: after the first guess only those have one whose network does not fall
+        behind. A thorough search looks at every guess, and at λ with more noise than was asked of
+        the solver, which is what degenerate programs leave it with.
+        """
+        fine = max(POLISH.support, min(POLISH.coarse_support, precision))
+        first = True
+        for support in (fine, POLISH.coarse_support) if thorough else (fine,):
+            guesses = polish(self.X, self.y, self.alpha, net, lam, self.budget, support)
+            for polished, dual in guesses:
+                known = self.margin
+                reached = float(self.look_at(polished).min())
+                hopeful = first or reached > known * (1 - SEARCH.certified)
+                if self.margin > 0 and self.left > 0 and hopeful:
+                    self.prove(dual, polished, self.margin)
+                first = False
+                if self.left < 0 or self.gap <= SEARCH.done:
+                    return
+                if self.cells is None and (not thorough or self.gap <= 2 * SEARCH.tie_in_tree):
+                    return
 
     def look_at(self, net: Neurons) -> np.ndarray:
         """The margins of a network relative to its size; it is kept if it is the best so far."""
@@ -175,6 +193,7 @@ class Search:
             return np.zeros(len(self.X))
         q, error = margins(self.X, self.y, self.alpha, net)
         steps = self.X.shape[1] + len(net.sign) + 8
+        # Less what rounding may have done to f, to the size and to their quotient.
         margin = float((q - error).min()) / total * (1 - steps * EPS)
         if margin > self.margin:
             self.margin, self.net = margin, net
@@ -210,6 +229,7 @@ class Search:
         """
         floors = self._floors(rows, weights, net, value)
         functions = self._functions(rows, weights)
+        # At the optimum the best direction only ties with the floor, which no bound gets below.
         ceilings = [floors[s] * (1 + SEARCH.tie_in_tree) for s in self.signs]
         outer = [
             subsets_bound(self.X[rows], s * weights * self.y[rows], self.alpha, SEARCH.few_sets)
@@ -242,12 +262,14 @@ class Search:
     def shrink(self) -> None:
         """A network with more neurons than points gives way to one with as many at most."""
         net = fewer(self.X, self.y, self.alpha, self.net, self.budget)
+        # The new network is taken even where rounding leaves it a little less margin.
         if len(net.sign) < len(self.net.sign):
             self.margin = 0.0
             self.look_at(net)
 
     def _support(self, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows with a multiplier that is more than noise, and these multipliers, of sum 1."""
+        # λ_i enters as λ_i x_i, so short points may have large multipliers that do little.
         pull = lam * self.lengths
         rows = np.flatnonzero(pull > SEARCH.support * pull.max())
         return rows, lam[rows] / lam[rows].sum()
@@ -294,6 +316,8 @@ class Search:
         bound = max(bounds) if self.budget == "sum" else math.hypot(*bounds)
         bound *= 1 + (len(lam) + 8) * EPS  # Σλ = 1 up to rounding
         if bound < self.bound:
+            # Each λ proves a bound for itself, so the best one stays, whatever later rounds
+            # propose.
             self.bound, self.cells = bound, many
             self.dual = np.zeros(len(self.X))
             self.dual[rows] = lam
@@ -329,6 +353,7 @@ class Search:
         """Neurons stay on their side of the hyperplanes next to them; others join when crossed."""
         rows = self.points
         angle = np.abs(self.u @ self.X[rows].T) / np.maximum(self.lengths[rows], 1e-300)
+        # Where a neuron helps a point it need not keep its side (see `restricted`).
         angle[self.sign[:, None] * self.y[rows] > 0] = np.inf
         near = np.argsort(angle, axis=1)[:, : min(2 * self.X.shape[1] + 2, SEARCH.most_constraints)]
         g = np.arange(len(near))[:, None]

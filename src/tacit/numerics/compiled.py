@@ -1,17 +1,22 @@
 """Numba is imported here alone: functions on arrays, compiled when they are first called.
 
 Importing this module imports Numba (half a second), so modules with compiled functions are imported
-where they are used. Numba keeps what it compiled beside the source and notices when that file
-changes, not when a file changes whose functions it calls: functions that call each other are best
-kept in one file. With NUMBA_DISABLE_JIT=1 everything runs as plain Python.
+where they are used. Numba keeps what it compiled beside the source and notices by itself when that
+file changes, but not when a file changes whose functions it calls; here it is also held against the
+files `_*.py` of the same folder, which compiled functions may call. With NUMBA_DISABLE_JIT=1
+everything runs as plain Python. Several processes may compile at once (`_DataFiles`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 from numba.core.event import install_timer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,9 +31,39 @@ def compiled(function: Function) -> Function:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc"}}
     try:
         made = njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written to: compiled anew by each process
-        made = njit(**options)(function)
+        if made is not function:
+            file = made._cache._cache_file
+            file.__class__ = _DataFiles
+            file._source_stamp = stamp(Path(function.__code__.co_filename))
+    except (RuntimeError, AttributeError):  # no folder can be written to, or Numba has changed:
+        made = njit(**options)(function)  # compiled anew by each process
     return cast(Function, made)
+
+
+class _DataFiles(IndexDataCacheFile):
+    """What is compiled, one file per signature, by as many processes at once as there may be.
+
+    Numba numbers these files in the order of an index that it writes before them: two processes may
+    give one number to two signatures, and a third one would read a file that is not written anew
+    yet, so that old code runs, or that of other types. Here the signature itself makes the number,
+    and the file is there before the index tells of it.
+    """
+
+    def save(self, key: object, data: object) -> None:
+        index = self._load_index()
+        number = int(sha256(repr(key).encode()).hexdigest()[:12], 16)
+        while index.get(key) is None and self._data_name(number) in index.values():
+            number += 1
+        name = index.get(key) or self._data_name(number)
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+
+@cache
+def stamp(file: Path) -> str:
+    """What changes when the text of the file does, or that of a file `_*.py` beside it."""
+    files = sorted({file, *file.parent.glob("_*.py")})
+    return sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()
 
 
 def seconds_compiling(call: Callable[[], object]) -> float:

@@ -89,7 +89,8 @@ def convex_optimum(
         net = Neurons(_of_size_one(flat.neurons.V) @ Q.T, flat.neurons.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     n, d = X.shape
-    many = cover(min(n, 2 * d), d) > SEARCH.eager_cells and budget == "sum"
+    # these.
+    many = cover(min(n, 2 * d), d) > SEARCH.eager_cells
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.warm_start_linear()
     if many:
@@ -103,17 +104,20 @@ def convex_optimum(
         if progress is not None:
             upper = 1 / search.margin / scale if search.margin > 0 else math.inf
             progress(1 / search.bound / scale, upper)
+        # No finer than what is missing asks for: early programs are far from the optimum anyway.
         precision = min(max(SEARCH.ahead * missing, SEARCH.fine), SEARCH.coarse)
         stalled = 0 if missing > 0 or search.gap < SEARCH.progress * before else stalled + 1
         if search.gap <= SEARCH.certified / 10 or stalled == (
             1 if search.unfinished else SEARCH.most_stalled
         ):
             break
+        # A round takes about as long as the last one; one that would be cut proves nothing.
         if search.time_for_a_round < SEARCH.next_round * (left - search.left):
             break
         if _decided(search, scale, target):
             break
     search.any_network()
+    # The proof is exact, so it must be about these very rows: none may have underflowed.
     if search.margin == 0 and len(signs) == 1 and (X / scale * scale == X).all():
         known = _without_search(X, no_network_of_one_sign_fits(X / scale, y, alpha, signs[0]))
         if known is not None:
@@ -159,11 +163,13 @@ def _answer(search: Search, scale: float) -> ConvexOptimum:
     """The result in the data's own unit: the smallest margin is 1, and λ is dual feasible."""
     n, d = search.X.shape
     search.shrink()
+    # Rounded down, by more than the divisions can round up.
     lower = min((1 - 8 * EPS) / search.bound / scale, LARGEST)
     upper, net = math.inf, Neurons(np.zeros((0, d)), np.zeros(0, dtype=int))
     if search.margin > 0:
         total = size(search.net, search.budget)
         rounded = Neurons(search.net.V / (total * search.margin), search.net.sign)
+        # Evaluated anew: the division has rounded the weights, and the bound is that of these.
         search.margin = 0.0
         search.look_at(rounded)
         if search.margin > 0:
@@ -200,6 +206,7 @@ def bracket(
     net = Neurons(_of_size_one(net.V), net.sign)
     search.look_at(net)
     if np.isfinite(lam).all() and lam.any():
+        # Their scale says nothing, and very large or small ones would overflow in sums.
         search.prove(lam / lam.max(), net, search.margin)
     return _answer(search, scale)
 

@@ -50,6 +50,8 @@ def promising(
                 return start
             weights, multipliers, value = program
             q = H @ weights
+            # Points are added only when they are violated: a linear program with all of them is far
+            # slower.
             violated = np.setdiff1d(np.flatnonzero(q < value - DIRECTIONS.violated), rows)
             if len(violated) == 0:
                 break
@@ -103,10 +105,12 @@ def _largest_minimum(
         ),
         b_ub=np.append(np.zeros(n), 1.0),
         method="highs-ds",
+        # After the deadline: HiGHS would ignore a limit below 0, with a warning.
         options={"time_limit": max(seconds, 0.1)},
     )
     if answer.x is None:
         return None
+    # HiGHS gives marginals ≤ 0 for constraints ≤; the rows were divided by the lengths.
     multipliers = np.maximum(-answer.ineqlin.marginals[:n], 0) / lengths
     total = float(multipliers.sum())
     weights = np.maximum(answer.x[:m], 0)

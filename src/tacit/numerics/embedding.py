@@ -173,6 +173,7 @@ def interpolated(
     change = _turn(np.column_stack(path[after]), direction, -high) - one
     up, down = np.append(direction, 1) / math.sqrt(2), np.append(direction, -1) / math.sqrt(2)
     growing, shrinking = np.outer(change @ up, up), np.outer(change @ down, down)
+    # expm1, since times may be so close that differences of exponentials have no digits left.
     share = [math.expm1(-k * low) / math.expm1(k * (high - low)) for k in (2, 3, 4)]
     still = change - growing - shrinking
     Z = one + share[0] * growing + share[1] * still + share[2] * shrinking
@@ -209,6 +210,7 @@ def _measured(
         applies=kind == "logistic"
         and known.size <= r**3
         and r <= math.sqrt(known.rate) / 2
+        # Points that were divided by their length have norm 1 up to rounding only.
         and float(np.linalg.norm(X, axis=1).max()) <= 1 + 1e-15,
     )
 
@@ -216,6 +218,7 @@ def _measured(
 def _turn(Z: np.ndarray, direction: np.ndarray, angle: float) -> np.ndarray:
     """exp of `angle` times the matrix [[0, µ̄], [µ̄ᵀ, 0]], on neurons with rows (w_k, a_k)."""
     along, a = Z[:, :-1] @ direction, Z[:, -1]
+    # cosh − 1 by the half angle: for small angles the difference would lose all digits.
     sinh, versine = math.sinh(angle), 2 * math.sinh(angle / 2) ** 2  # cosh − 1
     change = np.column_stack([np.outer(along * versine + a * sinh, direction), a * versine])
     change[:, -1] += along * sinh

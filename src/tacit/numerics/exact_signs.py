@@ -57,6 +57,7 @@ def rank_at_least(A: np.ndarray) -> int:
     if not A.size:
         return 0
     singular = np.linalg.svd(scaled_floats(A), compute_uv=False)
+    # LAPACK's singular values are off by a small multiple of EPS of the largest.
     return int((singular > 32 * max(A.shape) * EPS * singular[0]).sum())
 
 
@@ -82,6 +83,7 @@ def _pivots(M: list[list[int]], order: list[int]) -> list[int]:
         M[done], M[at] = M[at], M[done]
         top = M[done]
         pivot = top[column]
+        # Bareiss: the pivot before divides these without remainder, so entries stay minors of M.
         for i in range(done + 1, len(M)):
             own = M[i][column]
             M[i] = [(pivot * v - own * t) // before for v, t in zip(M[i], top, strict=True)]
@@ -96,6 +98,7 @@ def rank_modulo_primes(A: np.ndarray) -> int:
     It is never too large, and too small only if both primes divide the same minors, a chance of
     about 1e-18 for each of them.
     """
+    # Below 2³¹, so that products of two residues fit into 64 bits.
     return max(_rank_modulo(A, prime) for prime in (2**31 - 1, 2**31 - 19))
 
 
@@ -135,6 +138,7 @@ def scaled_floats(A: np.ndarray) -> np.ndarray:
     """
     flat = [value.bit_length() for row in A.tolist() for value in row]
     bits = np.array(flat, dtype=np.int64).reshape(A.shape)
+    # 60 leading bits are more than the 53 of a float; int64 holds them.
     cut = np.maximum(bits - 60, 0)
     leading = A if not cut.any() else A.astype(object) >> cut.astype(object)
     size = np.where(bits > 0, bits, np.iinfo(np.int32).min)
@@ -162,6 +166,7 @@ def adjugates(B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         top = M[each, at]
         M[each, at] = M[:, k]
         pivot = top[:, k]
+        # As in `_pivots`, for all matrices at once and above the pivots too.
         M = M * pivot[:, None, None] - M[:, :, k, None] * top[:, None, :]
         M //= before[:, None, None]
         M[:, k] = top
@@ -184,6 +189,7 @@ def _compact(A: np.ndarray) -> np.ndarray:
     """A in 64 bits if every number that `adjugates` and products meet fits into them."""
     r = A.shape[1]
     largest_minor = r * (_bits(A) + math.log2(max(r, 1)) / 2)  # Hadamard's bound, in bits
+    # Before they are divided, numbers are differences of products of two minors.
     return A.astype(np.int64) if 2 * largest_minor < 60 else A
 
 

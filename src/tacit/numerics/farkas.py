@@ -101,6 +101,7 @@ def _without_followers(Z: np.ndarray) -> np.ndarray:
 
     Z = Z[:, Z.any(axis=0)]
     unit = Z / np.abs(Z).max(axis=0)
+    # The Gram matrix only suggests which columns follow from others; fractions decide.
     R, order = qr(unit.T @ unit, mode="r", pivoting=True)
     sizes = np.abs(np.diag(R))
     rank = int((sizes > FARKAS.rank * sizes[0]).sum())
@@ -126,6 +127,7 @@ def _follows(Z: np.ndarray, j: int, basis: np.ndarray, coefficients: np.ndarray)
 
 def _exactly(Z: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
     """Rational arithmetic: solve Σ λ_i z_i = 0 for the λ of the pivot rows, the others kept."""
+    # A rank that rounding has made too small only costs time: fractions then find λ = 0.
     if np.linalg.matrix_rank(Z) == len(Z):
         return None  # only λ = 0
     order = np.argsort(-weights)  # pivots on the largest weights: they change by the least share

@@ -36,6 +36,7 @@ def fitting(
 
     for start in _starts(rows, y, units, net):
         options = {"maxiter": FIXED_OUTPUT.most_steps}
+        # The squared hinge is smooth but for the kinks of the units, which L-BFGS steps across.
         end = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
         V = end.x.reshape(len(sign), -1)
         live = V.any(axis=1)
@@ -62,6 +63,7 @@ def _starts(rows: np.ndarray, y: np.ndarray, units: int, net: Neurons) -> Iterat
         part[: len(V)] = FIXED_OUTPUT.long * V / np.linalg.norm(V, axis=1)[:, None]
     yield heaviest.reshape(2 * units, d)
     for k in range(FIXED_OUTPUT.random_starts):
+        # Sizes over a range: a large start keeps its activation patterns, a small one chooses them.
         start = 10.0 ** rng.uniform(-0.5, 1) * rng.standard_normal((2 * units, d))
         if k % 2:  # every unit sees a point of its class that it can serve
             for part, s in zip((start[:units], start[units:]), (1, -1), strict=True):

@@ -77,6 +77,7 @@ def fixed_optimum(
     bounds = Interval(lower, math.inf)
     best = replace(none, objective_bounds=bounds, W=np.zeros((0, len(R))))
     V = relaxed.neurons.V * scale
+    # The span of the points holds every optimum: a part across it adds length and no output.
     net = Neurons(V if Q is None else V @ Q, relaxed.neurons.sign)
     for proposal, sizes in _proposals(R.T, y, alpha, units, net, deadline):
         best = _better(best, R.T, y, alpha, proposal, sizes)
@@ -84,6 +85,7 @@ def fixed_optimum(
         W = (best.W if Q is None else best.W @ Q.T) / v / scale
     lower = min(lower / v / scale, LARGEST)
     network = Network(W, v * best.a, alpha)
+    # Evaluated anew: scaling back has rounded the weights, and the bound is that of these.
     upper = reached_objective(X, y, network, "first") if np.isfinite(W).all() else math.inf
     if math.isinf(upper):  # none was found, or no float can hold the weights
         return replace(none, objective_bounds=Interval(lower, math.inf))
@@ -146,6 +148,8 @@ def _sizes(net: Neurons, units: int) -> np.ndarray:
     for rows in _by_sign(net):
         if not rows.any():
             continue
+        # The best sizes for given weights are proportional to the lengths; these are their
+        # roundings.
         wanted = units * lengths[rows] / lengths[rows].sum()
         whole = np.maximum(np.floor(wanted).astype(int), 1)
         while whole.sum() > units:  # those raised to 1 take from the one that has most to spare

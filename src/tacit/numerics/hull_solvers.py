@@ -59,6 +59,7 @@ def by_least_squares(Z: np.ndarray, c: float) -> np.ndarray | None:
     """Non-negative least squares as it stands."""
     from scipy.optimize import nnls
 
+    # The last row keeps λ away from 0; its weight c only sets where along the ray λ ends.
     A = np.vstack([Z.T, np.full(len(Z), c)])
     try:
         return nnls(A, np.append(np.zeros(Z.shape[1]), c))[0]

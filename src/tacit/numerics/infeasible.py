@@ -43,6 +43,7 @@ def no_network_fits(
         for i, ratio in line:
             first = sides.setdefault(ratio > 0, (i, ratio))
             if y[first[0]] != y[i]:
+                # x_i = r_i v on one ray: |r_j| φ(u·x_i) = |r_i| φ(u·x_j), and the labels differ.
                 return {first[0]: abs(ratio), i: abs(first[1])}
         if len(sides) == 2 and y[sides[True][0]] != y[sides[False][0]]:
             pairs.append((sides[True], sides[False]))
@@ -93,12 +94,15 @@ def _vertex(rows: np.ndarray) -> Proof | None:
     """µ ≥ 0, exact, of few rows with Σ µ_k row_k = 0."""
     from scipy.optimize import linprog
 
+    # Rows of one size for the solver; the fractions below are of the rows as they are.
     scaled = rows / np.abs(rows).max(axis=1)[:, None]
     A = np.vstack([scaled.T, np.ones(len(rows))])
     b = np.append(np.zeros(rows.shape[1]), 1.0)
+    # Nothing is minimised: the dual simplex ends at some vertex, and any will do.
     answer = linprog(np.zeros(len(rows)), A_eq=A, b_eq=b, method="highs-ds")
     if answer.x is None:
         return None
+    # A vertex has so few rows that their null space is a line: fractions then have one answer.
     used = np.flatnonzero(answer.x > FARKAS.vertex)
     null = null_vector([[Fraction(float(v)) for v in rows[k]] for k in used])
     if null is None or min(null) <= 0:

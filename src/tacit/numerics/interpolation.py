@@ -51,9 +51,12 @@ def interpolate(
         for _ in range(INTERPOLATION.reweightings):
             program = lstsq(H * weights, goal, INTERPOLATION.singular, lapack_driver="gelsy")
             c = weights * program[0]
+            # √|c| as weights turns Σc² into Σ|c| at the fixed point; the least one keeps columns
+            # alive.
             weights = np.sqrt(np.abs(c) + INTERPOLATION.least_weight * np.abs(c).max())
             if perf_counter() + seconds_of_interpolation(X) / 2 > deadline:
                 break
+        # A basic solution: the columns that pivoting prefers, as many as there are points.
         columns = qr(H * weights, mode="r", pivoting=True)[1][: len(X)]
         basic = lstsq(H[:, columns], goal, INTERPOLATION.singular, lapack_driver="gelsy")[0]
         if (H[:, columns] @ basic > 0).all():  # as many neurons as points

@@ -22,6 +22,8 @@ def boxed_least_squares(
     A: np.ndarray, b: np.ndarray, low: np.ndarray | float, high: np.ndarray | float
 ) -> np.ndarray:
     """x between `low` and `high` that makes ‖Ax − b‖ smallest."""
+    # SciPy refuses a box that is flat in some direction, as where opposite points pull alike.
+    high = np.maximum(high, np.nextafter(low, np.inf))
     # With SciPy's own tolerance, 1e-10, it stops while residuals could still fall to rounding size.
     return optimize.lsq_linear(A, b, bounds=(low, high), method="bvls", tol=1e-14).x
 

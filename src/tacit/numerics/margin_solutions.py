@@ -87,6 +87,7 @@ def confirm_without_alpha(
         plain = max_margin(rows[part])
         if plain.status == Separability.NOT_SEPARABLE:
             multipliers = np.zeros(len(rows))
+            # λ_i of rows with other lengths: λ_i z_i must stay the same up to one common factor.
             multipliers[part] = plain.multipliers * (lengths.min() / lengths[part])
             multipliers /= multipliers.sum()
             return replace(

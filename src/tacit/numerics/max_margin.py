@@ -89,6 +89,7 @@ def max_margin(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
     if answer.status == Separability.NOT_SEPARABLE:
         answer = _with_best_direction(scaled, answer)
     lower, upper = answer.margin_bounds
+    # An entry that was lost is below the smallest float, and enters d products.
     lower = lower - d * TINY if lost.any() else lower
     bounds = Interval(_times(lower, scale, -np.inf), _times(upper, scale, np.inf))
     return replace(answer, margin_bounds=bounds)
@@ -128,6 +129,8 @@ def _solve(Z: np.ndarray, first: np.ndarray | None = None) -> MaxMargin:
         if not _open(best):
             break
         margins = Z @ _unit(weights @ Z[working])
+        # Rows with a weight are on the margin; a row that is not even as far brings the hull nearer
+        # to 0.
         inside = margins[working[weights > 0]].max(initial=0.0)
         violated = np.setdiff1d(np.flatnonzero(margins < inside), working)
         if len(violated) == 0:
@@ -152,6 +155,8 @@ def _whatever_the_lengths(Z: np.ndarray, scaled: np.ndarray, answer: MaxMargin) 
     if other.status == Separability.NOT_SEPARABLE:
         used = other.multipliers > 0
         if (np.ldexp(rows, exponents[:, None]) == Z)[used].all():  # nothing got lost
+            # λ of the shortened rows, by the factors of the rows; a common factor keeps all at 1 or
+            # below.
             multipliers = np.ldexp(other.multipliers, exponents[used].min() - exponents)
             multipliers = multipliers / multipliers.sum()
             multipliers[used] = np.maximum(multipliers[used], TINY)  # no row drops out
@@ -172,8 +177,10 @@ def _with_best_direction(Z: np.ndarray, answer: MaxMargin) -> MaxMargin:
 
 def _look_first(Z: np.ndarray) -> tuple[MaxMargin | None, np.ndarray]:
     """Large data: Newton fits show whether it separates, and which rows will matter."""
+    # A fixed seed: the same data has the same answer.
     rows = np.random.default_rng(0).permutation(len(Z))[: MARGIN.most_logistic_rows]
     w = np.zeros(Z.shape[1])
+    # From the fit of a stronger ridge Newton's method has a few steps to that of a weaker one.
     for ridge in (1e-2, 1e-4, 1e-6):
         w, lam = logistic_fit(Z[rows], ridge, w, most_steps=12)
         if (Z[rows] @ w).min() > 0:
@@ -285,6 +292,7 @@ def _not_separable(Z: np.ndarray, w: np.ndarray, proof: np.ndarray) -> MaxMargin
 def _lower(Z: np.ndarray, w: np.ndarray) -> float:
     """min z_i·w/‖w‖ for a w that is a unit vector up to rounding, less all rounding errors."""
     lower = float((Z @ w - _rounding(Z, w)).min())
+    # Also ‖w‖ is 1 up to rounding only.
     return lower - (len(w) + 4) * EPS * abs(lower)
 
 
@@ -292,6 +300,7 @@ def _upper(Z: np.ndarray, multipliers: np.ndarray) -> float:
     """‖Σ λ_i z_i‖ for λ of sum 1 up to rounding, plus all rounding errors."""
     rows = np.flatnonzero(multipliers)
     lam = multipliers[rows]
+    # hypot neither overflows nor underflows where the squares would.
     combined = math.hypot(*(lam @ Z[rows]))
     errors = math.hypot(*(lam @ np.abs(Z[rows]))) * EPS + Z.shape[1] * TINY
     return combined * (1 + (len(rows) + 8) * EPS) + (len(rows) + 4) * errors
@@ -317,5 +326,6 @@ def _better(old: MaxMargin | None, new: MaxMargin) -> MaxMargin:
 def _unit(v: np.ndarray) -> np.ndarray:
     if not v.any():
         return v
+    # First this: the squares of entries below 1e-154 would be 0.
     v = v / np.abs(v).max()
     return v / np.linalg.norm(v)

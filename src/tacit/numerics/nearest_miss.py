@@ -25,6 +25,7 @@ def nearest_miss(Z: np.ndarray, w: np.ndarray) -> np.ndarray:
         return w
     from scipy.optimize import linprog
 
+    # Sorted, so that the order of the rows does not decide between equal vertices.
     Z = np.unique(Z, axis=0)
     Z = Z / np.abs(Z).max()
     singular = np.linalg.svd(Z, full_matrices=True)[2]

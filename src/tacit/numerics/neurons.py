@@ -29,6 +29,7 @@ class Neurons:
         W, a = network.W, network.a
         live = (a != 0) & W.any(axis=1)
         with np.errstate(all="ignore"):
+            # Each layer for itself, since W may be of size 1e200 and a of size 1e-200.
             V = (W[live] / np.abs(W).max()) * (np.abs(a[live]) / np.abs(a).max())[:, None]
         return cls(V, np.sign(a[live]).astype(int))
 
@@ -83,6 +84,7 @@ def reached_objective(
     X, shift = _near_one(X)
     W, _ = _near_one(network.W)
     a, second = _near_one(network.a)
+    # In long doubles, since a rounded product would be another network's.
     V = W.astype(np.longdouble) * np.abs(a)[:, None]
     q, error = margins(X, y, network.alpha, Neurons(V, np.sign(a).astype(int)))
     margin = float((q - error).min())
@@ -90,6 +92,7 @@ def reached_objective(
     if train == "first":  # the margin is that of these output weights
         total, shift = math.hypot(*lengths), shift + second
     else:
+        # fsum rounds once: the width of the network does not enter the error bound.
         total = math.fsum(abs(w) * length for w, length in zip(a, lengths, strict=True))
     if not margin > 0:
         return math.inf

@@ -36,6 +36,7 @@ def no_network_of_one_sign_fits(
     weights = _proposal(X, sign * y, alpha, np.vstack([rays, -rays]))
     if weights is None:
         return None
+    # Fewer points have far fewer rays, and λ on these is all that the fractions have to check.
     used = np.flatnonzero(weights > FARKAS.vertex * weights.max())
     if math.comb(len(used), rank - 1) > FARKAS.most_exact_rays:
         return None
@@ -51,6 +52,7 @@ def _rays(X: np.ndarray) -> np.ndarray:
     if d == 1:
         return np.ones((1, 1))
     rows = np.array(list(combinations(range(len(X)), d - 1)))
+    # The last right singular vector is perpendicular to all rows, also where they are dependent.
     return np.linalg.svd(unit[rows])[2][:, -1]
 
 

@@ -34,6 +34,7 @@ def subsets_bound(
         _largest_subset(scaled @ scaled.T, most_sets or OUTER_BOUND.most_sets)
         + steps * EPS * lengths**2
     )
+    # Rounded up: sums over subsets cancel, and their error was added before the root.
     return float(np.sqrt(max(total, 0.0))) * (1 + 4 * EPS)
 
 
@@ -58,6 +59,7 @@ def _largest_subset(A: np.ndarray, most_sets: int) -> float:
         free = free & (gain + 2 * (up @ free) > 0)  # the others are not in it
         if not free.any():
             continue
+        # Branch on the row with the largest entries: in or out, it changes the bound most.
         i = int(np.flatnonzero(free)[np.abs(A[free]).sum(axis=1).argmax()])
         free[i] = False
         for side, (value, more) in enumerate(

@@ -68,6 +68,7 @@ def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budg
         lengths = np.linalg.norm(net.V, axis=1)
         if budget == "pair":
             H = np.vstack([H, lengths * (net.sign > 0)])
+        # More columns than rows: the last right singular vector is in the null space.
         change = np.linalg.svd(H)[2][-1]
         change *= -1.0 if lengths @ change > 0 else 1.0
         left = 1 + change / max(float(-change.min()), 1e-300)
@@ -132,6 +133,8 @@ def best_weights(
     t = X @ net.V.T
     H = y[:, None] * net.sign * np.maximum(t, alpha * t) / lengths[:, None]
     owners = [np.ones(len(net.sign))] if budget == "sum" else [net.sign > 0, net.sign < 0]
+    # The dual simplex ends at a vertex, where few weights are not 0; an interior point would keep
+    # all.
     answer = linprog(
         np.append(np.zeros(len(net.sign)), -1.0),
         A_ub=np.vstack(

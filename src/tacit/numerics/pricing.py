@@ -64,6 +64,7 @@ def price(
     above: list[int] = []
     for k in left.tolist():
         z[k] = planes.best(cells[rows[k]], g[rows[k]])
+        # From z itself, not from what the solver says its residual is.
         value = np.linalg.norm(g[rows[k]] + (z[k] * cells[rows[k]]) @ X)
         if value > max(floor * PRICING.above, error):
             above.append(k)
@@ -72,8 +73,27 @@ def price(
     r = g[rows] + (z * cells[rows]) @ X
     values = np.linalg.norm(r, axis=1)
     bounds = values + error + steps * (z @ lengths)  # the sum has a larger error where z is large
+    high = np.flatnonzero(bounds > floor)
+    if error > PRICING.coarse * floor:  # points that nearly coincide: large c_i that cancel
+        bounds[high] = np.minimum(bounds[high], _longer(X, c, alpha, cells[rows[high]], z[high]))
     u, tops = distinct(r[above], values[above])
     return Priced(max(floor, float(bounds.max(initial=0.0))), u, tops, cells[rows], z)
+
+
+def _longer(
+    X: np.ndarray, c: np.ndarray, alpha: float, cells: np.ndarray, z: np.ndarray
+) -> np.ndarray:
+    """The bounds ‖g + Σ z_i σ_i x_i‖ once more, in long doubles, whose rounding errors are less.
+
+    They hold also for c that are scaled, and rounded as doubles then.
+    """
+    X, c = X.astype(np.longdouble), c.astype(np.longdouble)
+    r = (np.where(cells > 0, c, alpha * c) + z * cells) @ X
+    lengths = np.sqrt((X * X).sum(axis=1))
+    steps = 2 * (len(c) + X.shape[1] + 8) * np.finfo(np.longdouble).eps
+    bounds = np.sqrt((r * r).sum(axis=1)) * (1 + steps) + steps * ((np.abs(c) + z) @ lengths)
+    bounds += EPS * (np.abs(c) @ lengths)
+    return np.nextafter(bounds.astype(np.float64), np.inf)
 
 
 def climb(X: np.ndarray, c: np.ndarray, alpha: float, u: np.ndarray) -> tuple[np.ndarray, float]:
@@ -123,6 +143,7 @@ def _descend(
         if not above.all():
             z[np.ix_(alive[~above], planes.rows)] = steps[~above] / planes.lengths
             alive, r, sides, steps = alive[above], r[above], sides[above], steps[above]
+        # The best step for one hyperplane alone, but z stays ≥ 0.
         change = np.maximum(-(r @ planes.units) * sides, -steps)
         best = np.abs(change).argmax(axis=1)
         where = np.arange(len(alive))

@@ -116,6 +116,7 @@ def restricted_program(
         [cone for cone in [*cones, *ball_cones] if cone.dim],
         settings,
     ).solve()
+    # Whatever the status says: a proposal of an unfinished solver can be good, and all are checked.
     x, z = np.array(solution.x), np.array(solution.z)
     lam = np.maximum(z[faces.shape[0] :][:n], 0) / lengths
     if not (np.isfinite(x).all() and np.isfinite(lam).all() and lam.sum() > 0):

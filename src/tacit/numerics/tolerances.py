@@ -28,7 +28,7 @@ class SearchTolerances:
     """The precision at the end; `polish` does the rest."""
     ahead: float = 1e-3
     """The precision relative to what the last round still missed."""
-    eager_cells: int = 20_000
+    eager_cells: int = 4000
     """Arrangements up to this size are enumerated; with larger ones branch and bound is faster."""
     first_neurons: int = 20
     """Neurons of each sign to begin with …"""
@@ -101,6 +101,8 @@ class PricingTolerances:
     """Cells that one climb goes through."""
     climb: float = 1 + 1e-12
     """The factor by which a climb must still gain, or it ends: rounding gains less."""
+    coarse: float = 1e-10
+    """Rounding errors above this share of the floor are made smaller by longer numbers."""
     on_face: float = 1e-8
     """z_i‖x_i‖ above this share of ‖g‖: the best u of the cell lies on the hyperplane of x_i."""
     same: float = 1 - 1e-10
@@ -129,7 +131,7 @@ class DirectionTolerances:
 
 @dataclass(frozen=True)
 class BranchingLimits:
-    """Branch and bound (`branch_and_bound`; what a node does is in `_branching`)."""
+    """Branch and bound (`branch_and_bound`; what a node does is in `_chords` and `_quadratics`)."""
 
     most_nodes: int = 2_000_000
     """Nodes of one search where no time is set: about a minute."""
@@ -163,10 +165,12 @@ class TreeProofLimits:
 
     spare: float = 2e-10
     """Nodes are closed this share below the peak."""
-    first_numbers: int = 2**18
-    """Numbers that there is room for at first …"""
+    few_numbers: int = 2**18
+    """Numbers up to which a tree with chords is small: 2 MB of text."""
     most_numbers: int = 2**24
-    """… and at most: about 200 MB of text."""
+    """Numbers of a tree at most: about 200 MB of text."""
+    most_seconds: float = 150.0
+    """For a tree with quadratic functions, by the estimate of what a node takes."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,26 @@ box; λ of the network without one neuron shows how much weight that neuron keep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from tacit.numerics.branch_and_bound import Branched, Branching
+from tacit.numerics.tree_proof import tree_proof
+
 SUPPORT = 1e-13
 """Multipliers up to this share of the largest are noise."""
+NARROWER = 1e-6
+"""The share by which the margin must fall where a neuron is taken away."""
+MOST_ROUNDS, MOST_NEW = 20, 3
+"""How often, and how many at a time, activation patterns of free neurons are added."""
+SLACKS = (5e-10, 1e-8, 1e-7)
+"""Shares by which the peak of a tree is above what was found: floats close some trees just so."""
+MOST_NUMBERS = 2**18
+"""Numbers in a tree; larger ones are not made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,30 +38,115 @@ class TrapMultipliers:
     dual: np.ndarray
     slopes: np.ndarray
     """Neurons × points."""
+    tree: dict[str, Any] | None = None
+    """Where neurons of one sign are free: the peak of λ's function for it, as in a proof file."""
 
 
 def trap_multipliers(
     X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray, lam: np.ndarray
 ) -> list[TrapMultipliers]:
     """For λ, and for each neuron the λ of the best network without it; none where that fails."""
-    sign, side = np.sign(a).astype(int), np.where(W @ X.T > 0, 1, -1).astype(np.int8)
+    sign, side = np.sign(a).astype(int), _sides(X, W)
     duals = [lam]
     for g in range(len(a)):
         kept = np.arange(len(a)) != g
         if not kept.any():
             duals.append(lam)
             continue
-        dual = _least_pull(X, y, alpha, sign[kept], side[kept])
-        if dual is None:
+        solved = _least_pull(X, y, alpha, sign[kept], side[kept])
+        if solved is None:
+            return []
+        duals.append(solved[0])
+    return [_multipliers(X, y, alpha, sign, side, dual) for dual in duals]
+
+
+def trap_of_one_sign(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    W: np.ndarray,
+    a: np.ndarray,
+    lam: np.ndarray,
+    free: int,
+    margin: float,
+    seconds: float,
+) -> list[TrapMultipliers]:
+    """The same where neurons of the sign `free` may go where they like; none where that fails.
+
+    They have to do so without being better anywhere than the neurons that there are; without one
+    of the other sign no network may have this margin.
+    """
+    sign, side = np.sign(a).astype(int), _sides(X, W)
+    kept, until = sign != free, perf_counter() + seconds
+    first = _peak(X, y, alpha, free, lam, W[~kept], until)
+    duals, peaks = [lam], [first.bound]
+    for g in np.flatnonzero(kept):
+        others = np.arange(len(a)) != g
+        signs, sides = sign[others], side[others]
+        for _ in range(MOST_ROUNDS):
+            solved = _least_pull(X, y, alpha, signs, sides)
+            if solved is None or perf_counter() > until:
+                return []
+            dual, least = solved
+            if not least < 2 * margin * (1 - NARROWER):
+                return []  # another network is as good, with neurons that are known
+            peak = _peak(X, y, alpha, free, dual, W[~kept], until)
+            if max(peak.bound, least) < 2 * margin * (1 - NARROWER):
+                break
+            more = _sides(X, peak.directions[:MOST_NEW])
+            if len(more) == 0:
+                return []
+            signs, sides = np.append(signs, np.full(len(more), free)), np.vstack([sides, more])
+        else:
             return []
         duals.append(dual)
-    return [_multipliers(X, y, alpha, sign, side, dual) for dual in duals]
+        peaks.append(peak.bound)
+    multipliers = []
+    for dual, height in zip(duals, peaks, strict=True):
+        one = _multipliers(X, y, alpha, sign[kept], side[kept], dual)
+        rows = np.flatnonzero(one.dual)
+        nodes = None
+        for slack in SLACKS:
+            top = height * (1 + slack)
+            c = free * one.dual[rows] * y[rows]
+            nodes = tree_proof(X[rows], c, alpha, top, rows, None, MOST_NUMBERS)
+            if nodes is not None:
+                break
+        if nodes is None:
+            return []
+        multipliers.append(replace(one, tree={"sign": free, "peak": top, "nodes": nodes}))
+    return multipliers
+
+
+def _sides(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    return np.where(W @ X.T > 0, 1, -1).astype(np.int8)
+
+
+def _peak(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    sign: int,
+    lam: np.ndarray,
+    W: np.ndarray,
+    until: float,
+) -> Branched:
+    """How large sign·Σ λ_i y_i φ(u·x_i) becomes on the sphere, and where."""
+    rows = np.flatnonzero(lam)
+    function = Branching(X[rows], sign * lam[rows] * y[rows], alpha)
+    starts = np.vstack([W, X[rows], -X[rows]])
+    tops, values = function.climb(starts)
+    # A little above what was climbed to, or the search would branch for ever at the peak itself.
+    floor = float(values.max(initial=0.0)) * (1 + 1e-11)
+    peak = function.maximum(floor, None, max(until - perf_counter(), 0.01))
+    best = np.argsort(-values)[:MOST_NEW]
+    return replace(peak, directions=np.vstack([peak.directions, tops[best]]))
 
 
 def _least_pull(
     X: np.ndarray, y: np.ndarray, alpha: float, sign: np.ndarray, side: np.ndarray
-) -> np.ndarray | None:
-    """λ of sum 1 that makes the largest ‖G_h‖ of these neurons smallest; its κ come with it."""
+) -> tuple[np.ndarray, float] | None:
+    """λ of sum 1 that makes the largest ‖G_h‖ of these neurons smallest, and about how large."""
     import clarabel
     from scipy import sparse
 
@@ -80,6 +177,7 @@ def _least_pull(
         right += [np.zeros(1 + d)]
         cones.append(clarabel.SecondOrderConeT(1 + d))
     settings = clarabel.DefaultSettings()
+    # One thread: several add in another order, and the same data must give the same proof.
     settings.verbose, settings.max_threads = False, 1
     cost = np.zeros(width)
     cost[0] = 1.0
@@ -88,7 +186,7 @@ def _least_pull(
     solver = clarabel.DefaultSolver(P, cost, A, np.concatenate(right), cones, settings)
     x = np.array(solver.solve().x)
     dual = np.maximum(x[1 : n + 1], 0.0)
-    return dual if np.isfinite(x).all() and dual.any() else None
+    return (dual, float(x[0])) if np.isfinite(x).all() and dual.any() else None
 
 
 def _row(entries: list[float], width: int) -> Any:
@@ -120,6 +218,7 @@ def _slopes(
     X: np.ndarray, y: np.ndarray, alpha: float, sign: int, side: np.ndarray, lam: np.ndarray
 ) -> np.ndarray:
     """The κ of one neuron that make ‖G‖ smallest."""
+    # αλ is rounded: a κ exactly at it might lie outside of the interval in the exact check.
     low, high = np.nextafter(alpha * lam, np.inf), lam.copy()
     low[lam == 0] = 0.0
     up = sign * y > 0
@@ -136,6 +235,8 @@ def _slopes(
     terms = (sign * y)[:, None] * X
     if len(free):
         box = low[free], high[free]
+        # As in `least_squares`: SciPy's own tolerance stops far above rounding.
         solved = lsq_linear(terms[free].T, -kappa @ terms, box, method="bvls", tol=1e-15)
+        # The solver may leave the box by a rounding error, which the exact check would reject.
         kappa[free] = np.clip(solved.x, *box)
     return kappa

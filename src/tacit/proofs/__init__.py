@@ -10,10 +10,10 @@ from tacit.proofs.exact import Budget, float_above, float_below
 from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
 from tacit.proofs.limit_reading import KEYS as LIMIT_KEYS
 from tacit.proofs.limits import ProvedMargin
-from tacit.proofs.reading import FORMAT, MOST_BYTES, write_proof
+from tacit.proofs.reading import FORMAT, MOST_BYTES, read_tree, write_proof
 from tacit.proofs.trap import Stored, TrapCertificate, prove_trap
 from tacit.proofs.verification import Verification, verify
 
 __all__ = ["FORMAT", "LIMIT_FORMAT", "LIMIT_KEYS", "MOST_BYTES", "ProvedMargin", "Verification"]
 __all__ += ["Budget", "Rejected", "Stored", "TrapCertificate", "prove_trap"]
-__all__ += ["float_above", "float_below", "verify", "write_proof"]
+__all__ += ["float_above", "float_below", "read_tree", "verify", "write_proof"]

@@ -34,6 +34,7 @@ class Bracket:
     lower: Fraction | None
     upper: Fraction | None
     cells: int = 0
+    nodes: int = 0
 
 
 def prove(proof: Proof, problem: Problem, budget: Budget) -> Bracket:
@@ -46,7 +47,7 @@ def prove(proof: Proof, problem: Problem, budget: Budget) -> Bracket:
         return Bracket(None, None)
     upper = upper_bound(proof, problem, budget)
     peaks = peaks_of(proof.X, proof.alpha, problem, budget)
-    return Bracket(lower_bound(proof, problem, peaks), upper, peaks.cells)
+    return Bracket(lower_bound(proof, problem, peaks), upper, peaks.cells, peaks.nodes)
 
 
 def peaks_of(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) -> Peaks:

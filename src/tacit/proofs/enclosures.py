@@ -11,6 +11,7 @@ from fractions import Fraction
 BITS = 320
 """Bits after the point that are kept."""
 _ONE = 1 << BITS
+"""1 as a whole number of units of 2^−BITS."""
 _TERMS = 40
 """Of the series for logarithms, with ratio 1/9 at most: what is left is below 2^−126."""
 _LEAST = Fraction(-150)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -48,6 +48,16 @@ def longest(numbers: np.ndarray) -> int:
 
 def squared_norms(rows: np.ndarray) -> np.ndarray:
     return (rows * rows).sum(axis=1)
+
+
+def unit_of(vector: Sequence[float]) -> tuple[float, ...]:
+    """The direction of a vector, as floats: to be shown, not to be reckoned with."""
+    largest = max(map(abs, vector), default=0)
+    if not largest:
+        return tuple(0.0 for _ in vector)
+    ratios = [float(Fraction(v) / Fraction(largest)) for v in vector]
+    length = math.hypot(*ratios)
+    return tuple(ratio / length for ratio in ratios)
 
 
 def root_above(value: Fraction) -> Fraction:

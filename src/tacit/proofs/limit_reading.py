@@ -21,19 +21,19 @@ from tacit.proofs.entries import (
 from tacit.proofs.reading import (
     OPTIMUM_KEYS,
     Problem,
-    TreeProof,
     check_classes,
     read_alpha,
     read_classes,
     read_problem,
-    read_tree,
 )
 from tacit.proofs.trap import TrapCertificate
+from tacit.proofs.tree_reading import TreeProof, read_tree
 from tacit.proofs.trees import Cap
 
 FORMAT = "tacit limit proof 1"
 KEYS: tuple[str, ...] = ("format", "alpha", "train", "loss", "X", "classes", "networks")
 NETWORK_KEYS = (*(key for key in OPTIMUM_KEYS if key != "status"), "idle", "lower", "upper", "near")
+TRAPS = ("trap", "trap of one sign")
 NEAR_KEYS = ("directions", "angle", "cosine", "far", "share")
 
 
@@ -73,7 +73,7 @@ class StoredNetwork:
     near: Near | None
     trap: tuple[TrapCertificate, ...] = ()
     """Why the neurons keep their activation patterns, where the upper bound is one for these."""
-    trap_angle: float = 0.0
+    trap_angle: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def parse_limit(entries: dict[str, Any]) -> LimitProof:
 
 def _network(value: Any, X: np.ndarray, train: str, where: str) -> StoredNetwork:
     entries = object_of(value, NETWORK_KEYS, where)
-    if entries["method"] == "trap":
+    if entries["method"] in TRAPS:
         return _trapped(entries, X, train, where)
     own = {key: entries[key] for key in OPTIMUM_KEYS if key != "status"}
     problem = read_problem({**own, "status": "optimum"}, X, where)
@@ -133,19 +133,24 @@ def _network(value: Any, X: np.ndarray, train: str, where: str) -> StoredNetwork
 def _trapped(entries: dict[str, Any], X: np.ndarray, train: str, where: str) -> StoredNetwork:
     n, d = X.shape
     if train != "both" or entries["idle"] != []:
-        raise Rejected(f"{where}: the method 'trap' is for both layers, without idle neurons")
+        raise Rejected(f"{where}: the methods of traps are for both layers, without idle neurons")
+    all_trapped = entries["method"] == "trap"
     given = {**entries, "method": "subsets", "multipliers": [], "status": "optimum"}
     problem = read_problem({key: given[key] for key in OPTIMUM_KEYS}, X, where)
     trap = []
     for j, one in enumerate(list_of(entries["multipliers"], f"{where}.multipliers")):
         place = f"{where}.multipliers[{j}]"
-        own = object_of(one, ("dual", "slopes"), place)
+        own = object_of(one, ("dual", "slopes", *(() if all_trapped else ("tree",))), place)
         dual = [not_negative(v, f"{place}.dual") for v in list_of(own["dual"], f"{place}.dual", n)]
         slopes = [numbers(row, f"{place}.slopes", n) for row in list_of(own["slopes"], place)]
-        trap.append(TrapCertificate(np.array(dual), np.array(slopes).reshape(len(slopes), n)))
-    angle = number(object_of(entries["near"], ("angle",), f"{where}.near")["angle"], where)
-    if not trap or not 0 < angle <= 1:
-        raise Rejected(f"{where}: there is no certificate, or no angle from 0 to 1")
+        tree = None if all_trapped else read_tree(own["tree"], n, f"{place}.tree")
+        trap.append(TrapCertificate(np.array(dual), np.array(slopes).reshape(len(slopes), n), tree))
+    angle = None
+    if all_trapped or entries["near"] is not None:
+        angle = number(object_of(entries["near"], ("angle",), f"{where}.near")["angle"], where)
+    # Directions are printed as floats: of smaller angles than their rounding nothing can be said.
+    if not trap or not (angle is None or 1e-12 <= angle <= 1):
+        raise Rejected(f"{where}: there is no certificate, or no angle from 1e-12 to 1")
     lower = not_negative(entries["lower"], f"{where}.lower")
     upper = not_negative(entries["upper"], f"{where}.upper")
     return StoredNetwork(problem, {}, lower, upper, None, tuple(trap), angle)

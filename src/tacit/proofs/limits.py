@@ -25,6 +25,7 @@ from tacit.proofs.exact import (
     longest,
     root_above,
     squared_norms,
+    unit_of,
     whole,
 )
 from tacit.proofs.limit_reading import LimitProof, Near, StoredNetwork
@@ -38,10 +39,14 @@ from tacit.values import Interval
 class ProvedMargin:
     """What was proved of one network."""
 
+    neurons: int
+    """How many the network in the file has: those that had aligned may be one in it."""
     lower: Fraction
     upper: Fraction
     angle: float | None = None
     share: Fraction | None = None
+    directions: tuple[tuple[int, tuple[float, ...]], ...] = ()
+    """Signs of output weights, and unit vectors that the angle is measured from, as floats."""
 
     @property
     def margin_bounds(self) -> Interval:
@@ -58,22 +63,32 @@ def prove_limit(proof: LimitProof, network: StoredNetwork, budget: Budget) -> Pr
     lower = smoothed_margin(proof, network, budget)
     if network.trap:
         stored = Stored(proof.X, problem.y, proof.alpha, problem.W, problem.a)
-        upper = prove_trap(stored, network.trap, lower, network.trap_angle, budget, where)
-        _check_claims(network, lower, upper)
-        return ProvedMargin(lower, upper, network.trap_angle, Fraction(1))
+        angle = network.trap_angle
+        trapped = prove_trap(stored, network.trap, lower, angle, budget, where)
+        _check_claims(network, lower, trapped.upper)
+        return ProvedMargin(
+            len(problem.a),
+            lower,
+            trapped.upper,
+            *((angle, trapped.share, trapped.directions) if angle is not None else ()),
+        )
     peaks = peaks_of(proof.X, proof.alpha, problem, budget)
     height, total = _height(proof, network, peaks, budget), _total(network)
     upper = height / (2 * total if proof.train == "both" else total)
     _check_claims(network, lower, upper)
     if network.near is None:
-        return ProvedMargin(lower, upper)
+        return ProvedMargin(len(problem.a), lower, upper)
     share = _share(proof, network, network.near, peaks, height, lower, budget)
     if Fraction(network.near.share) > share:
         raise Rejected(
             f"{where}.share is claimed to be {network.near.share!r}, but only "
             f"{float_below(share)!r} is proved"
         )
-    return ProvedMargin(lower, upper, network.near.angle, share)
+    near = network.near
+    directions = tuple(
+        (sign, unit_of(u.tolist())) for sign, u in zip(near.signs, near.directions, strict=True)
+    )
+    return ProvedMargin(len(problem.a), lower, upper, near.angle, share, directions)
 
 
 def _check_claims(network: StoredNetwork, lower: Fraction, upper: Fraction) -> None:

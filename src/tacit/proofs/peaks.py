@@ -30,6 +30,7 @@ class Peaks:
     plus: Fraction
     minus: Fraction
     cells: int = 0
+    nodes: int = 0
 
 
 def subset_peaks(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) -> Peaks:

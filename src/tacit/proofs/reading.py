@@ -28,6 +28,7 @@ from tacit.proofs.entries import (
     plus_or_minus_one,
     short,
 )
+from tacit.proofs.tree_reading import TreeProof, read_tree
 from tacit.values import BadInput
 
 FORMAT = "tacit proof 1"
@@ -37,7 +38,6 @@ KEYS: tuple[str, ...] = ("format", "alpha", "train", "output_weight", "units", "
 KEYS += ("problems", "lower", "upper")
 OPTIMUM_KEYS = ("y", "status", "neurons", "dual", "method", "multipliers")
 METHODS = ("cells", "subsets", "trees")
-MOST_MULTIPLIER = 1e100
 INFEASIBLE_KEYS = ("y", "status", "dual")
 
 _FIRST_LINE = re.compile(rb'\{"sha256": "([0-9a-f]{64})",\n')
@@ -50,30 +50,6 @@ class Multiplier:
     sign: int
     cell: str
     z: dict[int, float]
-
-
-Values = dict[int, float]
-"""Multipliers by rows of X."""
-
-
-@dataclass(frozen=True)
-class TreeNode:
-    """A part of the ball: how ranges shrink, multipliers of rounds, the row that splits it."""
-
-    split: int | None
-    ranges: tuple[tuple[int, int, Values], ...]
-    """A row, the end 1 or −1 of its range, and multipliers of sides."""
-    rounds: tuple[Values, ...]
-
-
-@dataclass(frozen=True)
-class TreeProof:
-    """A node followed by the trees of its positive and its negative half, unless it is closed."""
-
-    sign: int
-    peak: float
-    """The claim: M_s is at most this."""
-    nodes: tuple[TreeNode, ...]
 
 
 @dataclass(frozen=True)
@@ -219,7 +195,7 @@ def read_classes(value: Any) -> tuple[str, ...]:
 
 
 def read_problem(value: Any, X: np.ndarray, where: str) -> Problem:
-    """One binary problem."""
+    """Read the entries of one binary problem, and refuse what does not fit together."""
     n, d = X.shape
     status = value.get("status") if isinstance(value, dict) else None
     if status not in ("optimum", "infeasible"):
@@ -276,56 +252,6 @@ def _multiplier(value: Any, n: int, where: str) -> Multiplier:
     if not isinstance(cell, str) or set(cell) - set("+-0"):
         raise Rejected(f"{where}.cell is {short(cell)}; it must be a text of +, - and 0")
     return Multiplier(plus_or_minus_one(entries["sign"], f"{where}.sign"), cell, z)
-
-
-def read_tree(value: Any, n: int, where: str) -> TreeProof:
-    """A tree over n rows."""
-    entries = object_of(value, ("sign", "peak", "nodes"), where)
-    peak = not_negative(entries["peak"], f"{where}.peak")
-    nodes = [
-        _tree_node(node, n, f"{where}.nodes[{j}]")
-        for j, node in enumerate(list_of(entries["nodes"], f"{where}.nodes"))
-    ]
-    return TreeProof(plus_or_minus_one(entries["sign"], f"{where}.sign"), peak, tuple(nodes))
-
-
-def _tree_node(value: Any, n: int, where: str) -> TreeNode:
-    """[split, ranges, rounds]: a row or null; [row, end, rows and values …] each; rounds alike."""
-    split, ranges, rounds = list_of(value, where, 3)
-    read = []
-    for j, entry in enumerate(list_of(ranges, f"{where}[1]")):
-        place = f"{where}[1][{j}]"
-        row, end, *values = [*list_of(entry, place), None, None][: max(len(entry), 2)]
-        end = plus_or_minus_one(end, f"{place}[1]")
-        read.append((_row(row, n, place), end, _values(values, n, place)))
-    return TreeNode(
-        None if split is None else _row(split, n, f"{where}[0]"),
-        tuple(read),
-        tuple(
-            _values(list_of(entry, f"{where}[2][{j}]"), n, f"{where}[2][{j}]")
-            for j, entry in enumerate(list_of(rounds, f"{where}[2]"))
-        ),
-    )
-
-
-def _values(entries: list[Any], n: int, where: str) -> Values:
-    """Rows and multipliers in turns."""
-    if len(entries) % 2:
-        raise Rejected(f"{where}: a row has no value")
-    values: Values = {}
-    for row, value in zip(entries[::2], entries[1::2], strict=True):
-        if _row(row, n, where) in values:
-            raise Rejected(f"{where} names row {row} of X twice")
-        values[row] = not_negative(value, where)
-        if values[row] > MOST_MULTIPLIER:
-            raise Rejected(f"{where}: {value} is too large for a multiplier")
-    return values
-
-
-def _row(value: Any, n: int, where: str) -> int:
-    if type(value) is not int or not 0 <= value < n:
-        raise Rejected(f"{where}: {short(value)} is not a row of X")
-    return value
 
 
 def _claim(value: Any, infeasible: bool, where: str) -> float | None:

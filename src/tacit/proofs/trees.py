@@ -13,7 +13,8 @@ for every w ≥ high/(high − low); −t₊ ≤ −x t for 0 ≤ x ≤ 1; and 0
 If ‖g‖ ≤ T − constant there is no such u, and the node is closed. Otherwise ranges shrink, since for
 every t ≥ 0, ±p_k·u ≤ ‖±p_k + t g‖ − t (T − constant), and for every µ ≥ 0, by the sides alone,
 ±p_k·u ≤ ‖±p_k + Σ µ_a side_a p_a‖. A node that is not closed is split by the side of one row; both
-halves are checked, so that nothing is left out. All lengths and products follow from p_k·p_l.
+halves are checked, so that nothing is left out. All lengths and products follow from p_k·p_l. A
+quadratic function may close a node, too (`tacit.proofs.quadratics`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +31,9 @@ import numpy as np
 from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, longest, squared_norms, whole
 from tacit.proofs.peaks import Peaks
-from tacit.proofs.reading import Problem, TreeNode, TreeProof
+from tacit.proofs.quadratics import Quadratics
+from tacit.proofs.reading import Problem
+from tacit.proofs.tree_reading import QuadraticRound, TreeNode, TreeProof
 
 _BITS = 60
 """Bits after the point of multipliers, of w and of t; each is rounded to a side that is valid."""
@@ -51,7 +55,8 @@ def tree_peaks(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) ->
     for tree in problem.trees:
         check_tree(X, alpha, problem, tree, budget)
         peaks[tree.sign] = Fraction(tree.peak) ** 2
-    return Peaks(peaks[1], peaks[-1])
+    nodes = sum(len(tree.nodes) for tree in problem.trees)
+    return Peaks(peaks[1], peaks[-1], nodes=nodes)
 
 
 def check_tree(
@@ -81,12 +86,14 @@ def check_tree(
     y = problem.y[support]
     linear = slope * ((tree.sign * y)[:, None] * weighted).sum(axis=0)
     vectors = np.vstack([((1 << e_s) - slope) * weighted, middles, linear])
+    # Rounded up: µ(offset − v·u) must not be negative anywhere outside of the cap.
     offsets = [
         math.ceil(Fraction(cap.cosine) * _root_above(square))
         for cap, square in zip(caps, squared_norms(middles), strict=True)
     ]
+    # Rounded down: what is shown is then a little more than what is claimed.
     threshold = math.floor(Fraction(tree.peak) * (1 << unit))
-    check = _Check(vectors @ vectors.T, (y == tree.sign).tolist(), offsets, threshold, budget)
+    check = _Check(vectors, (y == tree.sign).tolist(), offsets, threshold, budget, problem.where)
     names = [*support.tolist(), *(cap.name for cap in caps)]
     check.walk(tree, {i: k for k, i in enumerate(names)}, problem.where)
 
@@ -119,16 +126,26 @@ class _Check:
 
     def __init__(
         self,
-        gram: np.ndarray,
+        vectors: np.ndarray,
         up: list[bool],
         offsets: list[int],
         threshold: int,
         budget: Budget,
+        where: str,
     ) -> None:
-        self.gram, self.up, self.threshold, self.budget = gram, up, threshold, budget
-        self.offsets = offsets
+        self.gram = gram = vectors @ vectors.T
+        self.vectors, self.up, self.threshold, self.budget = vectors, up, threshold, budget
+        self.offsets, self.where = offsets, where
         self.norms = [_root_above(gram[k, k]) for k in range(len(up))]
         self.bits = 1 + longest(gram) // 1024
+
+    @cached_property
+    def quadratics(self) -> Quadratics:
+        kept = [*range(len(self.up)), len(self.gram) - 1]
+        gram = self.gram[np.ix_(kept, kept)]
+        return Quadratics(
+            self.vectors[kept], gram, self.up, self.threshold, self.budget, self.where
+        )
 
     def walk(self, tree: TreeProof, at: dict[int, int], where: str) -> None:
         """Check all nodes, each followed by its halves, the positive one first."""
@@ -145,7 +162,8 @@ class _Check:
             if node is None:
                 raise Rejected(f"{where} ends before all of its parts are closed")
             place = f"{where}, node {j}"
-            work = len(self.gram) ** 2 * (1 + len(node.rounds))
+            chords = sum(not isinstance(given, QuadraticRound) for given in node.rounds)
+            work = len(self.gram) ** 2 * chords + len(self.gram)
             work += sum((2 + len(given)) ** 2 for _, _, given in node.ranges)
             self.budget.take(self.bits * work, f"{where}: its nodes")
             closed = self._node(node, known, at, place)
@@ -164,11 +182,16 @@ class _Check:
             k = self._row(row, at, place)
             if not known.side[k]:
                 known.shrink(k, end, self._reach_in_cone(k, end, given, known, at, place))
-        for given in node.rounds:
+        for multipliers in node.rounds:
+            if isinstance(multipliers, QuadraticRound):
+                if self.quadratics.closes(multipliers, np.array(known.side), place):
+                    return True
+                continue
             x = {}
-            for row, value in given.items():
+            for row, value in multipliers.items():
                 if row not in at:
                     raise Rejected(f"{place} names row {row} of X, which is no support point")
+                # Any multiplier ≥ 0 is valid: rounding one costs sharpness, never truth.
                 x[at[row]] = math.floor(value * _ONE)
             if self._round(x, known, place):
                 return True
@@ -214,6 +237,7 @@ class _Check:
                 raise Rejected(f"{place}: a multiplier belongs to a row whose side is not known")
             else:
                 width = known.high[k] - known.low[k]
+                # Rounded up: only lines with w ≥ high/(high − low) lie above t₊.
                 weights[k] = -(-(known.high[k] << _BITS) // width)
                 constant -= weights[k] * known.low[k]
         for k, offset in enumerate(self.offsets, start=len(self.up)):
@@ -226,7 +250,7 @@ class _Check:
         if rest >= 0 and square <= rest * rest:
             return True
         length = math.isqrt(square)
-        cosine = (rest << _BITS) // length / _ONE if length else 1.0
+        cosine = _ratio(rest, length)
         if -1 < cosine < 1:
             sine = math.sqrt((1 - cosine) * (1 + cosine))
             for k in [k for k, up in enumerate(self.up) if up and not known.side[k]]:
@@ -240,13 +264,20 @@ class _Check:
     ) -> int:
         """‖±p_k + t g‖ − t·rest for a good t ≥ 0, which is found in floats; any t is valid."""
         norm, length = self.norms[k], math.isqrt(square)
-        along = max(-1.0, min((product << _BITS) // (norm * length) / _ONE, 1.0))
+        along = max(-1.0, min(_ratio(product, norm * length), 1.0))
         share = cosine * math.sqrt(1 - along * along) / sine - along
         if not share > 0:
             return norm
         t = (math.floor(share * _ONE) * norm << _BITS) // length
         total = (self.gram[k, k] << 4 * _BITS) + (2 * t * product << 2 * _BITS) + t * t * square
         return _up(_root_above(total) - t * rest, 2 * _BITS)
+
+
+def _ratio(number: int, other: int) -> float:
+    """About number / other where that is between −1 and 1; else something that is not."""
+    if abs(number) >= other:
+        return 2.0 if number > 0 else -2.0
+    return (number << _BITS) // other / _ONE
 
 
 def _root_above(square: int) -> int:

@@ -41,6 +41,8 @@ class Verification(Result):
         Σ|a_k|‖w_k‖ with margins of at least 1 (the widest margin is 1/(2·objective)), else ‖W‖.
     cells : int
         The number of cells that were enumerated, over all problems.
+    nodes : int
+        The number of nodes of trees that were checked, over all problems.
     alpha, train, output_weight, units : float, str, float, int
         The networks that the file speaks of.
     X : array of shape (n, d)
@@ -69,6 +71,7 @@ class Verification(Result):
     infeasible: bool = False
     exact_bounds: tuple[Fraction, Fraction] | None = None
     cells: int = 0
+    nodes: int = 0
     alpha: float | None = None
     train: str | None = None
     output_weight: float | None = None
@@ -132,8 +135,9 @@ class Verification(Result):
             return [*lines, "no network of this kind, however wide, fits these labels"]
         lower, upper = self.objective_bounds
         lines.append(f"the optimum min {formula} lies in [{lower!r}, {upper!r}]")
-        cells = f"checked on all {count(self.cells, 'cell')}" if self.cells else "no cells needed"
-        return [*lines, cells]
+        checked = [f"all {count(self.cells, 'cell')}"] if self.cells else []
+        checked += [f"{count(self.nodes, 'node')} of a tree"] if self.nodes else []
+        return [*lines, f"checked on {' and '.join(checked)}" if checked else "no cells needed"]
 
     def _ends_in_words(self) -> list[str]:
         """What is proved of each network, a line each."""
@@ -143,10 +147,15 @@ class Verification(Result):
                 continue
             whose = f"{printable(name)} against the rest: " if name else ""
             lower, upper = end.margin_bounds
-            words = f"{whose}the margin of gradient flow's limit lies in [{lower!r}, {upper!r}]"
+            neurons = count(end.neurons, "neuron")
+            words = (
+                f"{whose}from the network of {neurons} in the file on, the margin of gradient "
+                f"flow's limit lies in [{lower!r}, {upper!r}]"
+            )
             if end.share is not None:
                 share = percent_below(float_below(end.share))
-                words += f"; at least {share} of the weight within {end.angle:g} rad"
+                where = count(len(end.directions), "direction")
+                words += f"; at least {share} of the weight within {end.angle:g} rad of {where}"
             said.append(words)
         return said
 
@@ -172,6 +181,7 @@ class Verification(Result):
                 "units": self.units,
                 "output_weight": self.output_weight,
                 "cells": self.cells,
+                "nodes": self.nodes,
                 "loss": self.loss,
                 "limits": [_end_to_dict(end) for end in self.ends] or None,
             }
@@ -182,9 +192,11 @@ def _end_to_dict(end: ProvedMargin | None) -> dict[str, Any] | None:
     if end is None:
         return None
     return {
+        "neurons": end.neurons,
         "proved_margin": list(end.margin_bounds),
         "proved_angle": end.angle,
         "proved_share": None if end.share is None else float_below(end.share),
+        "directions": [{"sign": sign, "direction": u} for sign, u in end.directions],
     }
 
 
@@ -274,10 +286,14 @@ def _verify_limit(proof: LimitProof) -> Verification:
 def _verified(proof: Proof, subject: Verification) -> Verification:
     budget = Budget()
     brackets = [prove(proof, problem, budget) for problem in proof.problems]
-    cells = sum(bracket.cells for bracket in brackets)
+    subject = replace(
+        subject,
+        cells=sum(bracket.cells for bracket in brackets),
+        nodes=sum(bracket.nodes for bracket in brackets),
+    )
     bounds = combined(brackets, proof.train)
     if bounds is None:
-        return replace(subject, verified=True, infeasible=True, cells=cells)
+        return replace(subject, verified=True, infeasible=True)
     lower, upper = bounds
     assert proof.lower is not None and proof.upper is not None
     if Fraction(proof.lower) > lower:
@@ -288,4 +304,4 @@ def _verified(proof: Proof, subject: Verification) -> Verification:
         raise Rejected(
             f"upper is claimed to be {proof.upper!r}, but only {float_above(upper)!r} is proved"
         )
-    return replace(subject, verified=True, exact_bounds=bounds, cells=cells)
+    return replace(subject, verified=True, exact_bounds=bounds)
