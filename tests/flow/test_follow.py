@@ -165,3 +165,15 @@ def test_nearly_aligned_neurons_that_shrink_do_not_move_as_one() -> None:
         assert len(end.groups) == 2
         margins.append(end.margin)
     assert margins == pytest.approx([0.1318255754] * 2)
+
+
+def test_an_implicit_step_across_a_hyperplane_misses_no_fast_motion() -> None:
+    """A neuron crosses late and then moves fast; gradient descent crosses at s = 291.88 too."""
+    X = np.array([[0.0258844, 2.00963856], [-0.09353431, -0.42675121]])
+    X = np.vstack([X, [[-1.79548075, 1.25859106], [2.62066169, -0.39498882]]])
+    y, a = np.array([1, 1, 1, -1]), np.array([-1.0, 1.0, -1.0, -1.0])
+    W = np.array([[-0.02877281, 0.0436791], [-0.02863636, 0.04376868]])
+    W = np.vstack([W, [[0.04876659, -0.01890921], [-0.05019861, 0.01469141]]])
+    path = follow(X, y, 0.3, W, a, False, "exponential", -0.6)
+    (crossing,) = [event for event in path.events if (event.neuron, event.plane) == (1, 1)]
+    assert crossing.s == pytest.approx(291.88, abs=0.05)

@@ -51,6 +51,16 @@ def test_without_weights_a_relu_neuron_may_stay_and_a_leaky_one_cannot() -> None
     assert w[1] / w[0] == pytest.approx(0.5, rel=1e-6)
 
 
+def test_without_weights_a_neuron_leaves_along_a_point_whose_opposite_has_the_other_label() -> None:
+    """Both sides of their hyperplane pull alike, so that nothing is left to choose."""
+    pair = [[1, 0.5], [-1, -0.5]]
+    for more, labels in (([], []), ([[0.2, 1]], [1])):
+        path = one_neuron(pair + more, [1, -1, *labels], [0.0, 0.0], 1.0)
+        w = path.moments[1].state.W[0]
+        first = np.sum([[1, 0.5], *more], axis=0)
+        assert w @ first / np.linalg.norm(w) / np.linalg.norm(first) > 0.999
+
+
 def test_an_output_weight_that_changes_its_sign_in_a_valley_branches() -> None:
     """There the hyperplane that held the neuron begins to repel it on both sides."""
     for a in (0.1, 0.2, 0.3):
@@ -100,3 +110,13 @@ def test_a_balanced_neuron_that_shrinks_to_nothing_may_yet_see_the_samples_that_
     assert end.outcome == "undecided"
     unbalanced = tacit.limit(X, y, start=(W, 0.999 * balanced), log10_loss=-100)
     assert unbalanced.outcome.settled
+
+
+def test_a_leaky_neuron_that_comes_to_zero_between_opposite_points_is_judged() -> None:
+    """The two sides of a hyperplane pull alike there, and the box of their pulls is flat."""
+    X = tacit.load("lyu2021_left").X.copy()
+    X[0] = [0.1, 2.5]
+    data = tacit.load(X, [1, 1, 1, -1, -1, -1])
+    setting = tacit.Setting(activation="leaky:0.5", width=20, init="balanced_gaussian:1e-6")
+    end = tacit.limit(data, setting)
+    assert end.outcome == "branched" and "Leaky" not in end.reason

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from tacit.flow import motion
+from tacit.flow import _faces
 
 
 def normals(seed: int, many: int, d: int, rank: int) -> np.ndarray:
@@ -27,14 +27,14 @@ def normals(seed: int, many: int, d: int, rank: int) -> np.ndarray:
 def test_a_face_is_the_same_however_it_came_to_be(seed: int, d: int, rank: int) -> None:
     rng = np.random.default_rng(seed)
     E = normals(seed, 9, d, min(rank, d))
-    faces = motion.faces_for(1, 9, d)
+    faces = _faces.faces_for(1, 9, d)
     side = np.ones((1, 9), np.int8)
     for _ in range(30):
         side[0, rng.integers(9)] ^= 1
-        at = motion.face_of(0, side, faces, E)
+        at = _faces.face_of(0, side, faces, E)
         g = rng.normal(size=d)
         projected = g.copy()
-        motion.project(faces, at, projected)
+        _faces.project(faces, at, projected)
         on = E[side[0] == 0]
         nearest = g - on.T @ np.linalg.lstsq(on.T, g, rcond=1e-9)[0] if len(on) else g
         np.testing.assert_allclose(projected, nearest, atol=1e-9)
@@ -49,9 +49,9 @@ def test_the_shortest_velocity_is_that_of_scipy(seed: int, d: int, many: int, ra
     low = rng.normal(size=many)
     high = low + rng.exponential(size=many)
     g = 2 * rng.normal(size=d)
-    faces = motion.faces_for(1, many, d)
-    motion.face_of(0, np.zeros((1, many), np.int8), faces, E)
-    kappa = motion.boxed(faces, 0, E, g, faces.on[0, :many].copy(), low, high)
+    faces = _faces.faces_for(1, many, d)
+    _faces.face_of(0, np.zeros((1, many), np.int8), faces, E)
+    kappa = _faces.boxed(faces, 0, E, g, faces.on[0, :many].copy(), low, high)
     assert (kappa >= low).all() and (kappa <= high).all()
     best = lsq_linear(E.T, -g, (low, high), method="bvls", tol=1e-14).x
     # The multipliers of dependent normals are not unique; the velocity is.

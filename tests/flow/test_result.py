@@ -103,8 +103,8 @@ def test_data_comes_in_any_form_and_the_start_can_be_given(end: Limit) -> None:
         (SMALL, {"start": Network([[1.0, 0.0]], [1.0], 0.3)}, "slope α = 0.3 and the setting"),
         (Setting(activation="leaky:0.3"), {"start": Network([[1.0, 0.0]], [1.0])}, "α = 0 and"),
         (SMALL, {"start": Network([[1.0]], [1.0])}, "`start`: W has shape (1, 1)"),
-        ("relu", {}, "the setting is a str; give a Setting"),
-        ({"width": 3}, {}, "the setting is a dict"),
+        ("relu", {}, "`setting` has the type str; give a Setting"),
+        ({"width": 3}, {}, "`setting` has the type dict"),
     ],
 )
 def test_what_is_asked_wrongly_is_named(setting, options, word) -> None:

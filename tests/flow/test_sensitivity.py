@@ -78,7 +78,7 @@ def test_the_path_is_the_same_where_p_is_a_state_and_where_it_is_that_of_the_mar
     X = rng.standard_normal((10, 3))
     y = np.sign(X[:, 0] * X[:, 1])
     W, a = rng.standard_normal((12, 3)), rng.standard_normal(12)
-    errors = PathTolerances(implicit=3e-9, deep_growth=0.2, late_growth=0.2)
+    errors = PathTolerances(implicit=1e-10, deep_growth=0.2, late_growth=0.2)
     paths = []
     for as_state in (False, True):
         flow = begin(X, y, 0.0, W, a, errors=errors)

@@ -13,17 +13,17 @@ from tacit.values import Network
 
 
 def angles(path: Path, network: Network, end: Candidate) -> np.ndarray:
-    """log₁₀ loss and angle to the limit (T × 2), of the moments at which the loss is below 1.
+    """log₁₀ loss, angle to the limit and log₁₀ log₁₀(1/L) (T × 3), of moments with a loss below 1.
 
     With both layers trained the limit fixes what a group weighs in all, not how its neurons share
     it, so the angle is to the nearest network with the limit's groups.
     """
     rows = [
-        (moment.log_L / math.log(10), _angle(moment.state, network, end))
+        (moment.log_L / math.log(10), _angle(moment.state, network, end), moment.log10_depth)
         for moment in path.moments
         if moment.log_L < 0
     ]
-    return np.array(rows).reshape(-1, 2)
+    return np.array(rows).reshape(-1, 3)
 
 
 def _angle(state: State, network: Network, end: Candidate) -> float:
@@ -38,12 +38,15 @@ def _angle(state: State, network: Network, end: Candidate) -> float:
                 continue
             rows = np.flatnonzero(end.group == g)
             towards = state.W[rows] @ (v / length) + end.sign[g] * state.a[rows]
+            # The limit lets no neuron point backwards: one that does has no share of its group.
             part = np.maximum(towards, 0.0)
+            # w = part v/‖v‖ and a = ±part, so that Σ |a|‖w‖ = Σ part² is the ‖v‖ of the group.
             part *= math.sqrt(length) / max(float(np.linalg.norm(part)), 1e-300)
             end_W[rows], end_a[rows] = part[:, None] * (v / length), part * end.sign[g]
         mine = np.concatenate([state.W.ravel(), state.a])
         best = np.concatenate([end_W.ravel(), end_a])
     mine, best = mine / np.linalg.norm(mine), best / np.linalg.norm(best)
+    # An arccos near 1 would lose half of the digits.
     return float(2 * np.arctan2(np.linalg.norm(mine - best), np.linalg.norm(mine + best)))
 
 
@@ -52,10 +55,10 @@ def fitted_rate(approach: np.ndarray) -> float | None:
 
     The fit is over six moments at least: deep down they are further apart.
     """
-    depth, angle = -approach[:, 0], approach[:, 1]
-    since = min(depth[-1] / 30, *depth[-6:]) if len(depth) else 0.0
-    late = (depth > 1) & (depth >= since) & (angle > 0)
+    angle, depth = approach[:, 1:].T
+    since = min(depth[-1] - math.log10(30), *depth[-6:]) if len(depth) else 0.0
+    late = (depth > 0) & (depth >= since) & (angle > 0)
     if late.sum() < 3:
         return None
-    slope, _ = np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)
+    slope, _ = np.polyfit(math.log(10) * depth[late], np.log(angle[late]), 1)
     return float(-slope)

@@ -38,6 +38,7 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     """Let neuron k, at w = 0, stay there or leave in the one direction there is."""
     plus, minus = state.planes.pulls(c)
     state.W[k], state.known = 0.0, None
+    # The sum of the lengths, not the length of the sum: rounding is relative to what was added up.
     pull = float(np.abs(c) @ np.abs(state.planes.r))
     stays = shortest(state.planes, plus, minus) <= STAGE.tie * pull
     ends = [end.W[0] for end in _around(state, k, c, np.arange(len(plus))) if end is not None]
@@ -96,6 +97,7 @@ def _around(state: State, k: int, c: np.ndarray, on: np.ndarray) -> Iterator[Sta
     pull = max(float(np.abs(c) @ np.abs(state.planes.r)), 1e-300)
     size = _size(state, k)
     time = BRANCH.away * size / (pull * max(abs(float(state.a[k])), 1e-300))
+    # Always the same points: whether a flow branches must not change from run to run.
     rng = np.random.default_rng(0)
     for _ in range(BRANCH.points):
         step = rng.standard_normal(state.W.shape[1])

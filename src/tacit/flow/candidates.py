@@ -89,6 +89,7 @@ def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> 
         near = _from_here(state, X, group, sign, pattern, p)
         if near is not None:
             return _candidate(state, X, scale, group, sign, size, pattern, *near)
+    # With more dimensions than points, coordinates in their span say the same in fewer unknowns.
     Q, R = np.linalg.qr(X.T) if X.shape[1] > len(X) else (np.eye(X.shape[1]), X.T)
     if state.both:  # the limit is in the span of the points
         solved = _both_layers(state, R.T, sign, pattern)
@@ -139,6 +140,7 @@ def _from_here(
     alive = group >= 0
     V = np.zeros((len(sign), X.shape[1]))
     np.add.at(V, group[alive], (np.abs(state.a)[:, None] * state.W)[alive])
+    # Deep down the weights may be 1e250, and their squares would overflow.
     V /= float(np.abs(V).max())
     faces = [np.flatnonzero(signs == 0) for signs in pattern]
     y, alpha = state.planes.y, state.planes.alpha
@@ -187,6 +189,7 @@ def _both_layers(
     faces = [np.flatnonzero(face[g]) for g in live]
     net = Neurons(solution.V[live], sign[live])
     better = newton(X, y, alpha, net, faces, solution.multipliers, "sum")
+    # Newton's method may leave the cells: it is believed only where it loses nothing of the margin.
     if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
         X, y, alpha, net
     ):
@@ -223,6 +226,7 @@ def _nearest(
     weight = np.abs(state.a) * np.linalg.norm(state.W, axis=1)
     now = np.bincount(group[group >= 0], weight[group >= 0], len(sign))[live]
     now *= lengths.sum() / now.sum()
+    # The pseudo-inverse gives the smallest change of the lengths that sets the margins right.
     now += np.linalg.pinv(M, CANDIDATE.none) @ (q[rows] - M @ now)
     better = np.zeros_like(V)
     better[live] = now[:, None] * units

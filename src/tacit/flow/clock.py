@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.flow.tolerances import PATH
 
+# On a piece where log L changes by about 1, eight nodes integrate 1/L to rounding error.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
@@ -27,6 +28,7 @@ def log_time(
     u = rest[:, None] - width[:, None] * (NODES + 1) / 2
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         values = _between(u, h, ends, slopes, middle)
+    # In logarithms, since 1/L itself overflows from a loss of 1e-308 on.
     return float(
         np.logaddexp.reduce((np.log(width[:, None] * WEIGHTS / 2) + math.log(h) - values).ravel())
     )

@@ -72,6 +72,7 @@ def compare(
     )
     unit = data.n if mean else 1  # time of the mean loss per time of the sum
     path = _until(setting, data, weights, kind, math.log(time / unit), seconds)
+    # The last moment is at this time up to the rounding of its logarithm.
     moments = [m for m in path.moments if m.log_t <= math.log(time / unit) + 1e-12][1:]
     if not moments:
         raise BadInput(f"the path has no moment before the time {time:g}; choose it later")

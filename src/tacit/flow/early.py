@@ -182,6 +182,7 @@ def gradients(state: State, c: np.ndarray) -> np.ndarray:
 def _near_zero(state: State, kind: Kind, share: float) -> bool:
     """Whether |ℓ'| at every sample is within this share of |ℓ'(0)|."""
     q = state.outputs()
+    # expm1 and tanh, since ℓ'(q)/ℓ'(0) − 1 as a difference loses its digits for small outputs.
     with np.errstate(over="ignore"):  # inf is not near
         change = np.expm1(-q) if kind == "exponential" else np.tanh(-q / 2)  # ℓ'(q)/ℓ'(0) − 1
     return bool((np.abs(change) <= share).all())
@@ -207,5 +208,6 @@ def _aligned(path: Path, kind: Kind, delta: float) -> np.ndarray:
             for k in np.flatnonzero(new & (when == math.inf) & (high >= 1 - delta)):
                 share = (1 - delta - low[k]) / (high[k] - low[k]) if high[k] > low[k] else 1.0
                 times = math.exp(before.log_t), math.exp(after.log_t)
+                # Never 0: the first moment is at t = 0, whose logarithm is −∞.
                 when[k] = math.log(times[0] + max(share, 1e-3) * (times[1] - times[0]))
     return when

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -16,15 +16,16 @@ from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.exponential_tail import Kind, tail_of
 from tacit.flow.follow import begin, resumed
 from tacit.flow.limits import Limit, Limits
-from tacit.flow.path import Path, PathEnd
+from tacit.flow.path import Moment, Path, PathEnd
 from tacit.flow.proof import what_is_proved
 from tacit.flow.stage import prepare, velocities
 from tacit.flow.state import OutOfTime
 from tacit.flow.steps import seen_by, weigh
-from tacit.flow.tolerances import DEEPEST, EVIDENCE, PATH, PathTolerances
+from tacit.flow.tolerances import DEEPEST, EVIDENCE, LOWEST, PATH, PathTolerances
 from tacit.messages import count
 from tacit.models import Leaky, ReLU, model_text
 from tacit.models.initialisations import initial_weights
+from tacit.numerics.blas_threads import with_one_blas_thread
 from tacit.numerics.float64 import LN10
 from tacit.values import BadInput, Dataset, Network, Outcome, Setting
 from tacit.values.arguments import check_seed
@@ -32,6 +33,8 @@ from tacit.values.setting import Layers
 
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
+BEYOND = (500.0, 1000.0, 2000.0, 4000.0, 8000.0, 16000.0, 32000.0)
+"""log₁₀ log₁₀(1/L) down to which it is followed then, with both layers trained."""
 MORE_TRIES = 1000
 """Steps that may be tried on the way there, or as many as were tried before."""
 JUDGE_AGAIN = 1.5
@@ -73,8 +76,8 @@ def limit(
     seed : int, default 0
         The seed of the initial weights.
     log10_loss : float, default -1000
-        The path is followed until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
-        not show what it leads to.
+        The path is followed until log₁₀ of the loss is at most this, and on, to any depth, while it
+        does not show what it leads to.
     seconds : float, default 540
         About how long it may take, over all classes; the path is cut where it would take longer.
     start : Network, optional
@@ -119,6 +122,7 @@ def limit(
     deadline = perf_counter() + seconds
     for k in range(len(data.classes)):
         left = (deadline - perf_counter()) / (len(data.classes) - k)
+        # Never 0, even if the classes before have used all: that would be refused as a parameter.
         options["seconds"] = max(left, 0.01 * seconds)
         before = earlier[k] if k < len(earlier) else None
         try:
@@ -152,6 +156,7 @@ def _open(limit: Limit) -> bool:
     return limit.outcome is Outcome.UNDECIDED
 
 
+@with_one_blas_thread
 def binary_limit(
     data: Dataset,
     setting: Setting,
@@ -163,8 +168,12 @@ def binary_limit(
     progress: Progress | None = None,
     errors: PathTolerances = PATH,
     resume: Limit | None = None,
+    watch: Callable[[Moment], None] | None = None,
 ) -> Limit:
-    """What `limit` returns for binary data, with the same parameters; and the errors of a step."""
+    """What `limit` returns for binary data, with the same parameters; and the errors of a step.
+
+    `watch` is called with every moment of the path, the first one included, as soon as it is known.
+    """
     if resume is not None and not _open(resume):
         return resume
     prepare()
@@ -188,24 +197,30 @@ def binary_limit(
         flow = resumed(resume.path, kind, errors)
     else:
         flow = begin(data.X, data.y, alpha, W, a, train == "both", kind, errors, deadline)
+    if watch is not None:
+        for moment in flow.moments:
+            watch(moment)
+        flow.watch = watch
     left = max(deadline - perf_counter(), 0.0)
     path = flow.run(log10_loss * LN10, left, _reporter(progress, log10_loss))
     judged = perf_counter()
     outcome, reason, evidence = _end(path, data, train, kind, deadline)
     reserve = JUDGE_AGAIN * (perf_counter() - judged)
     allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
-    for goal in (max(depth, DEEPEST[train]) for depth in DEEPER if depth < 10 * log10_loss):
+    for goal, depth in _goals(log10_loss, train):
         if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
             break
-        if goal * LN10 >= path.last.log_L:
+        if goal * LN10 >= path.last.log_L or depth <= path.last.log10_depth:
             continue
-        left = max(deadline - reserve - perf_counter(), 0.0)
-        path = flow.run(
-            goal * LN10, left, _reporter(progress, goal), most_tries=allowed - flow.tries
-        )
+        if depth < math.inf and not seen_by(path.last.state).all():
+            break  # what no neuron is active on does not become clearer further down
+        left, tries = max(deadline - reserve - perf_counter(), 0.0), allowed - flow.tries
+        shown = _reporter(progress, max(goal, LOWEST / LN10))
+        path = flow.run(goal * LN10, left, shown, tries, depth=depth)
         judged, in_vain = perf_counter(), flow.tries >= allowed
         outcome, reason, evidence = _end(path, data, train, kind, deadline, in_vain)
         reserve = max(reserve, JUDGE_AGAIN * (perf_counter() - judged))
+    flow.watch = None  # what a proof looks at further down is no part of the path
     certificate = proved = None
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all
@@ -216,6 +231,7 @@ def binary_limit(
             proved = what_is_proved(data, flow, path, certificate, evidence, left)
         except KeyboardInterrupt:
             path = replace(path, end=PathEnd.INTERRUPTED, reason="interrupted")
+        # What is proved holds for these very weights: a claim that it contradicts is withdrawn.
         if proved is not None and proved.excludes(certificate.margin):
             outcome, reason = Outcome.UNDECIDED, f"{proved.sentence} {_advice(path)}"
             evidence = certificate = proved = None
@@ -237,6 +253,15 @@ def binary_limit(
         fitted_rate=evidence.rate if evidence else None,
         seconds=perf_counter() - started + (resume.seconds if resume else 0.0),
     )
+
+
+def _goals(log10_loss: float, train: Layers) -> Iterator[tuple[float, float]]:
+    """log₁₀ losses and depths to which a path is followed while it does not show its limit."""
+    for goal in DEEPER:
+        if goal < 10 * log10_loss:
+            yield max(goal, DEEPEST[train]), math.inf
+    if train == "both":
+        yield from ((-math.inf, depth) for depth in BEYOND)
 
 
 def initial_network(data: Dataset, setting: Setting, seed: int) -> Network:
@@ -305,9 +330,10 @@ def _end(
 
     `in_vain`: all steps that were allowed beyond the loss that was asked for have been tried.
     """
-    state, at = path.last.state, f"log₁₀ L = {path.last.log_L / LN10:.4g}"
+    state, at = path.last.state, path.last.loss_text()
     if path.end is PathEnd.BRANCHED:
-        hint = "Another seed, or a Leaky ReLU, may have one way only."
+        other = "Another seed" if state.planes.alpha else "Another seed, or a Leaky ReLU,"
+        hint = f"{other} may have one way only."
         return Outcome.BRANCHED, f"{path.reason} {hint}", None
     if path.end in (PathEnd.UNDECIDED, PathEnd.INTERRUPTED):
         deep = path.last.log_L < CLASSIFIED_FROM * LN10
@@ -347,7 +373,7 @@ def _judged(path: Path, data: Dataset, train: Layers, deadline: float) -> LimitE
     try:
         return judge(path, data, train, deadline)
     except OutOfTime:
-        at = f"log₁₀ L = {path.last.log_L / LN10:.4g}"
+        at = path.last.loss_text()
         return f"At {at} there was no time to find the network that the patterns point to."
 
 

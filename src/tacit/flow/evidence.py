@@ -17,10 +17,9 @@ from tacit.certificates.kkt import KKT
 from tacit.flow.approach import angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
-from tacit.flow.stage import velocities
+from tacit.flow.stage import Undecided, advance, velocities
 from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import EVIDENCE
-from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Group, Network
 from tacit.values.setting import Layers
 
@@ -42,8 +41,7 @@ def judge(
 ) -> LimitEvidence | str:
     """The limit, or a sentence that says what is missing; OutOfTime after the deadline."""
     state = replace(path.last.state, deadline=deadline)
-    depth = -path.last.log_L / LN10
-    at = f"log₁₀ L = {-depth:.4g}"
+    at = path.last.loss_text()
     end = candidate(state, EVIDENCE.negligible, path.weights)
     if end is None:
         return (
@@ -51,9 +49,11 @@ def judge(
         )
     network = _network(end, state)
     approach = angles(path, network, end)
-    rate, angle = fitted_rate(approach), float(approach[-1, 1])
+    depth, rate, angle = path.last.log10_depth, fitted_rate(approach), float(approach[-1, 1])
     touches = len(end.touches) > 0
     near = EVIDENCE.near_on_plane if touches else EVIDENCE.near
+    # The angle is asked before the KKT conditions: it costs next to nothing, and most paths that
+    # are not there yet fail it.
     if angle > near or (touches and depth < EVIDENCE.deep):
         return f"At {at} the path is still {angle:.2g} rad from the network its patterns point to."
     check_time(state)
@@ -76,32 +76,52 @@ def judge(
     sentence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
     )
-    return LimitEvidence(_groups(end, data.X), network, kkt, approach, rate, sentence)
+    return LimitEvidence(_groups(end, data.X), network, kkt, approach[:, :2], rate, sentence)
 
 
 def _growth(end: Candidate, state: State, kkt: KKT) -> float:
     """How fast neurons that the limit leaves out can grow, over the rate of those it keeps.
 
     Near the limit the pull on a neuron is g = Σ λ_i y_i φ'_i x_i. Neurons that are kept lie along
-    it, so they all grow at the rate ‖g‖; in its own cell no other can be faster than its ‖g‖.
+    it, so they all grow at the rate ‖g‖. The others turn under such pulls, from cell to cell, and
+    in the end none is faster than the ‖g‖ of the cell that it stays in. It is inf where floating
+    point cannot tell.
     """
     live = np.linalg.norm(end.V, axis=1) > 0
     kept = np.append(live, False)[end.group]
     moves = (state.a != 0) & state.W.any(axis=1)
-    rates = np.linalg.norm(velocities(state, kkt.multipliers * state.planes.y), axis=1)
     if not kept.any() or not (moves & ~kept).any():
         return 0.0
-    return float(rates[moves & ~kept].max() / rates[kept].max())
+    c = kkt.multipliers * state.planes.y
+    rate = float(_rates(state.part(np.flatnonzero(kept)), c).max())
+    others = state.part(np.flatnonzero(moves & ~kept))
+    for _ in range(EVIDENCE.rounds):
+        sizes = np.hypot(np.linalg.norm(others.W, axis=1), others.a)
+        # Every round they grow by up to e^30, and after twelve of them squares would overflow.
+        others.W, others.a = others.W / sizes[:, None], others.a / sizes
+        others.events = []
+        fastest = max(float(_rates(others, c).max()), rate)
+        try:
+            advance(others, c, EVIDENCE.turn / fastest)
+        except Undecided:
+            return math.inf
+        if not others.events:
+            break
+    return float(_rates(others, c).max()) / rate
+
+
+def _rates(state: State, c: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.norm(velocities(state, c), axis=1))
 
 
 def _falls(approach: np.ndarray) -> bool:
     """Whether the angle to the limit falls as log(1/L) grows."""
-    depth, angle = np.log10(np.maximum(-approach[:, 0], 1e-300)), approach[:, 1]
+    angle, depth = approach[:, 1:].T
     if angle[-1] <= EVIDENCE.fall * float(np.interp(depth[-1] - 1, depth, angle)):
         return True
     since = depth[-1] / 2
     before = float(np.interp(since, depth, angle))
-    return bool(10**since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before)
+    return bool(since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before)
 
 
 def _network(end: Candidate, state: State) -> Network:

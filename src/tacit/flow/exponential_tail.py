@@ -43,12 +43,14 @@ def margins_at(log_slopes: np.ndarray, kind: Kind) -> np.ndarray:
         return -log_slopes
     with np.errstate(divide="ignore", over="ignore"):
         q = np.log(np.expm1(np.maximum(-log_slopes, 0.0)))
+    # From 40 on expm1 is the exponential to the last digit; at 709 it overflows.
     return np.where(log_slopes < -40, -log_slopes, q)
 
 
 def weights(q: np.ndarray, kind: Kind) -> Weights:
     """The weights at these margins, right at any size: a loss of 10^(−100000) is ordinary here."""
     log_values, log_slopes, bend = terms(q, kind)
+    # Relative to the largest term, which becomes 1: no sum over- or underflows.
     top = log_values.max()
     log_L = float(top + np.log(np.exp(log_values - top).sum()))
     with np.errstate(under="ignore"):

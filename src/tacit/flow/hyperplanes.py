@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow.motion import Faces, faces_for
+from tacit.flow._faces import Faces, faces_for
 from tacit.numerics.exact_signs import distinct_lines, integer_rows
 
 MOST_FACES = 5000
@@ -63,6 +63,7 @@ class Hyperplanes:
                 self._faces.clear()
             E = self.e[on]
             U, size, Vt = np.linalg.svd(E, full_matrices=False)
+            # Dependent normals meet in the same face: a pseudo-inverse has none of their noise.
             kept = size > DEPENDENT * size.max(initial=1.0)
             solve = (U[:, kept] / size[kept]) @ Vt[kept]
             self._faces[key] = Face(E, Vt[kept], solve)
@@ -116,6 +117,7 @@ def hyperplanes_of(X: np.ndarray, y: np.ndarray, alpha: float) -> Hyperplanes:
     lengths = np.linalg.norm(X, axis=1)
     count = int(line.max(initial=0)) + 1
     e = np.zeros((count, X.shape[1]))
+    # Backwards, so that the first sample of a line sets its normal.
     for i in range(len(X) - 1, -1, -1):
         if turn[i]:
             e[line[i]] = turn[i] * X[i] / lengths[i]

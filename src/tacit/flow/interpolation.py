@@ -28,6 +28,7 @@ def between(before: Moment, after: Moment, kind: Kind) -> Iterator[Moment]:
         now = weights(state.outputs(), kind)
         yield Moment(s, log_t, now.log_L, state)
         c = now.p * state.planes.y
+        # do.
         h = STEP / _fastest(state, c) if count < MOST else (after.s - before.s) / 100
         if not s + h < after.s:
             return
@@ -36,6 +37,7 @@ def between(before: Moment, after: Moment, kind: Kind) -> Iterator[Moment]:
             advance(state, c, h)
         except Undecided:  # the path itself took other steps
             return
+        # dt = ds/L: at these losses t itself has no float.
         s, log_t = s + h, float(np.logaddexp(log_t, math.log(h) - now.log_L))
 
 

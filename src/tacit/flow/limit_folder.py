@@ -24,15 +24,16 @@ from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Moment, Path
 from tacit.flow.path_measures import Measures
 from tacit.flow.state import State
+from tacit.messages import require
 from tacit.models import model_text
-from tacit.training.run_reading import read_data, read_folder, require
+from tacit.training.run_reading import read_data, read_folder
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Dataset, Group, Network, Outcome, Setting
 from tacit.values.arguments import MOST_SEED
 from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 
-FORMAT = 4
+FORMAT = 5
 NAME = "limit.json"
 MOST_MOMENTS = 400
 """Moments kept of a path, the first and the last among them."""
@@ -47,6 +48,7 @@ class SavedMoments:
     s: np.ndarray
     log_t: np.ndarray
     log_L: np.ndarray
+    beyond: np.ndarray
     W: np.ndarray
     """T × m × d."""
     a: np.ndarray
@@ -61,6 +63,7 @@ class SavedMoments:
             s=np.array([moment.s for moment in moments]),
             log_t=np.array([moment.log_t for moment in moments]),
             log_L=np.array([moment.log_L for moment in moments]),
+            beyond=np.array([moment.beyond for moment in moments]),
             W=np.stack([moment.state.W for moment in moments]),
             a=np.stack([moment.state.a for moment in moments]),
             side=np.stack([moment.state.side for moment in moments]),
@@ -69,11 +72,14 @@ class SavedMoments:
     def moments(self, planes: Hyperplanes, both: bool) -> list[Moment]:
         """The moments of these arrays."""
         copies = np.ones(self.a.shape[1])
+        states = [
+            State(planes, W, a, both, side, copies)
+            for W, a, side in zip(self.W, self.a, self.side, strict=True)
+        ]
+        times = zip(self.s, self.log_t, self.log_L, self.beyond, strict=True)
         return [
-            Moment(float(s), float(log_t), float(log_L), State(planes, W, a, both, side, copies))
-            for s, log_t, log_L, W, a, side in zip(
-                self.s, self.log_t, self.log_L, self.W, self.a, self.side, strict=True
-            )
+            Moment(float(s), float(log_t), float(log_L), state, beyond=float(beyond))
+            for (s, log_t, log_L, beyond), state in zip(times, states, strict=True)
         ]
 
 
@@ -140,7 +146,7 @@ def folder_files(result: Limit | Limits) -> dict[str, bytes]:
     arrays["limit.W"] = np.stack([network.W for network in ends])
     arrays["limit.a"] = np.stack([network.a for network in ends])
     arrays["path.length"] = np.array([len(part.s) for part in kept])
-    for name in ("s", "log_t", "log_L", "W", "a", "side"):
+    for name in ("s", "log_t", "log_L", "beyond", "W", "a", "side"):
         arrays[f"path.{name}"] = np.concatenate([getattr(part, name) for part in kept])
     about = {
         "tacit": tacit.__version__,
@@ -270,6 +276,7 @@ def _moments(
         "s": _array(arrays, "path.s", (total,)),
         "log_t": _array(arrays, "path.log_t", (total,), least=-math.inf),
         "log_L": _array(arrays, "path.log_L", (total,)),
+        "beyond": _array(arrays, "path.beyond", (total,), least=0.0),
         "W": _array(arrays, "path.W", (total, m, data.d)),
         "a": _array(arrays, "path.a", (total, m)),
         "side": arrays["path.side"],

@@ -95,8 +95,16 @@ class Limit(Result):
 
     @property
     def log10_loss(self) -> float:
-        """log₁₀ of the loss (sum over the samples) down to which the path was followed."""
+        """log₁₀ of the loss (sum over the samples) down to which the path was followed.
+
+        Where that is below −10²⁵¹, which floating point soon cannot hold, `log10_depth` has it.
+        """
         return self.path.last.log_L / LN10
+
+    @property
+    def log10_depth(self) -> float | None:
+        """log₁₀ of log₁₀(1/loss) there, at any depth; None while the loss is above 1."""
+        return self.path.last.log10_depth if self.path.last.log_L < 0 else None
 
     @property
     def rate(self) -> float | None:
@@ -164,6 +172,7 @@ class Limit(Result):
             "outcome": str(self.outcome),
             "reason": self.reason,
             "log10_loss": self.log10_loss,
+            "log10_depth": self.log10_depth,
             "log10_time": self.path.last.log_t / LN10,
             "margin": self.margin,
             "groups": [group.to_dict() for group in self.groups],
@@ -261,7 +270,7 @@ class Limit(Result):
             self.reason or self.outcome.sentence,
         ]
         if self.outcome is Outcome.PROVED and self.proved is not None:
-            lines[-1] = self.proved.sentence
+            lines[-1] = f"Proved: {self.proved.brief}."
         if self.certificate is not None:
             directions = count(len(self.groups), "direction")
             lines.append(f"{directions} of neurons, normalised margin {self.margin:.6g}")

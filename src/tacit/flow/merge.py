@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.flow.sizes import sizes
 from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import PATH
 
@@ -25,10 +26,13 @@ class Shares:
     share: np.ndarray
     """w_k = share_k w_group, and the same for a_k; 1 when the output layer is fixed."""
 
-    def expand(self, small: State) -> State:
-        """The state of all neurons."""
-        W = small.W[self.group] * self.share[:, None]
-        a = small.a[self.group] * (self.share if small.both else 1.0)
+    def expand(self, small: State, factor: float = 1.0) -> State:
+        """The state of all neurons; with both layers trained it is multiplied by a factor."""
+        share = self.share
+        if small.both:  # those that count as less than one are smaller
+            share = share * np.sqrt(np.maximum(small.copies, 1e-250))[self.group] * factor
+        W = small.W[self.group] * share[:, None]
+        a = small.a[self.group] * (share if small.both else 1.0)
         side = small.side[self.group]
         return State(small.planes, W, a, small.both, side, np.ones(len(self.group)))
 
@@ -40,7 +44,7 @@ def alone(count: int) -> Shares:
 
 def merge(state: State, shares: Shares, grows: np.ndarray) -> tuple[State, Shares]:
     """The state with one neuron for each aligned group; neurons that do not grow must be equal."""
-    size = np.hypot(np.linalg.norm(state.W, axis=1), state.a)
+    size = sizes(state)
     groups, first = _groups(state, size, np.where(grows, PATH.aligned, PATH.equal))
     count = len(first)
     if count == len(size):
@@ -60,7 +64,7 @@ def merge(state: State, shares: Shares, grows: np.ndarray) -> tuple[State, Share
         state.a[first] * grow,
         True,
         state.side[first],
-        np.ones(count),
+        state.copies[first],
     )
     return small, Shares(groups[shares.group], shares.share * part[shares.group])
 
@@ -74,8 +78,12 @@ def _groups(state: State, size: np.ndarray, nearest: np.ndarray) -> tuple[np.nda
     for k in np.argsort(-size, kind="stable").tolist():
         check_time(state)
         output = np.sign(state.a[k]) if state.both else state.a[k]
-        same = leaders.setdefault(state.side[k].tobytes() + output.tobytes(), [])
+        key = state.side[k].tobytes() + output.tobytes()
         if state.both:
+            key += state.copies[k].tobytes()
+        same = leaders.setdefault(key, [])
+        if state.both:
+            # The sine, from what is left across: a cosine shows no angle below 1e-8.
             apart = Z[k] - (Z[same] @ Z[k])[:, None] * Z[same]
             aligned = np.linalg.norm(apart, axis=1) <= nearest[k]
         else:

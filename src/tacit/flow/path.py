@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from tacit.flow.state import State
 from tacit.messages import count
+from tacit.numerics.float64 import LN10
 from tacit.values import Status
 
 
@@ -20,6 +22,11 @@ class PathEnd(Status):
     BRANCHED = "branched", "The flow may go on in more than one way."
     INTERRUPTED = "interrupted", "A KeyboardInterrupt ended it."
     UNDECIDED = "undecided", "Time, steps or floating point were not enough to go on."
+
+
+def log10_depth(log_L: float, beyond: float = 0.0) -> float:
+    """log₁₀ log₁₀(1/L) of a loss below 1; −inf of others."""
+    return math.log10(-log_L / LN10) + beyond / LN10 if log_L < 0 else -math.inf
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,20 @@ class Moment:
     errors: np.ndarray | None = None
     """An estimate of the error of every neuron (w_k, a_k) relative to its size, added up from the
     steps until then; 1 where all digits may be lost. None between the moments of a path."""
+    beyond: float = 0.0
+    """The logarithm of what log(1/L) is larger by than `log_L` says: 0, but where the loss is
+    beyond floating point. The state is then scaled to `log_L`."""
+
+    @property
+    def log10_depth(self) -> float:
+        """log₁₀ log₁₀(1/L) of a loss below 1; −inf of others."""
+        return log10_depth(self.log_L, self.beyond)
+
+    def loss_text(self, digits: int = 4) -> str:
+        """The loss in words."""
+        if self.beyond:
+            return f"log₁₀ L = -10^{self.log10_depth:.5g}"
+        return f"log₁₀ L = {self.log_L / LN10:.{digits}g}"
 
 
 @dataclass(frozen=True)

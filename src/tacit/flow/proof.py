@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from time import perf_counter
 
+import numpy as np
+
 from tacit.certificates import Certificate
 from tacit.certificates.proved_end import NARROW, ProvedEnd, proved_end, trapped_end
 from tacit.flow.evidence import LimitEvidence
 from tacit.flow.follow import Flow
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.state import State
 from tacit.flow.tolerances import DEEPEST
 from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Network
@@ -22,9 +25,9 @@ from tacit.values.setting import Layers
 DEPTHS = (-1e9, -1e60, -1e120, -1e250)
 """log₁₀ of the losses down to which the path is followed until the bounds are close: their gap is
 about log n over log(1/L), and larger where the direction converges slowly."""
-ALIGNED = -1e60
-"""log₁₀ of the loss at which most neurons of one pattern have aligned up to rounding, so that they
-are stored as one (lyu2021 Lemma 5.3: such neurons stay aligned)."""
+ALIGNED = (-1e60, -1e250)
+"""log₁₀ of the losses at which most neurons of one pattern have aligned up to rounding, so that
+they are stored as one (lyu2021 Lemma 5.3: such neurons stay aligned)."""
 MOST_TRIES = 1000
 """Steps that may be tried on the way there; some twenty are enough for most paths."""
 
@@ -61,11 +64,26 @@ def what_is_proved(
             proved = bounded(path)
     if proved is None or proved.narrow or not both or path.end is not PathEnd.REACHED:
         return proved
-    if path.last.log_L > ALIGNED * LN10:
+    for depth in ALIGNED:
+        if path.last.log_L > depth * LN10:
+            left = max(until - perf_counter(), 0.0)
+            path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries, late=True)
+            if path.end is PathEnd.INTERRUPTED:
+                raise KeyboardInterrupt
         left = max(until - perf_counter(), 0.0)
-        path = flow.run(ALIGNED * LN10, left, most_tries=last_try - flow.tries, late=True)
-        if path.end is PathEnd.INTERRUPTED:
-            raise KeyboardInterrupt
-    network = Network(flow.state.W, flow.state.a, flow.state.planes.alpha)
-    trapped = trapped_end(data, network, flow.kind, certificate.kkt.multipliers)
-    return trapped if trapped is not None and trapped.narrow else proved
+        trapped = trapped_end(
+            data, stored_network(flow.state), flow.kind, certificate.kkt.multipliers, left
+        )
+        if trapped is not None or path.end is not PathEnd.REACHED:
+            return trapped or proved
+    return proved
+
+
+def stored_network(state: State) -> Network:
+    """The network of a state in which a neuron may count as another number than one.
+
+    With both layers trained, c neurons (w, a) have the outputs, the norm and the gradient flow of
+    the one neuron √c (w, a).
+    """
+    root = np.sqrt(state.copies)
+    return Network(root[:, None] * state.W, root * state.a, state.planes.alpha)

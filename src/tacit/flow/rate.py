@@ -47,6 +47,7 @@ def predicted_rate(limit: Limit) -> float:
         moves = (y * slopes)[:, None] * X
         fixed[0][:, rows], fixed[0][:, last] = a * moves[support], moves[support] @ w
         M[rows, last] = M[last, rows] = lam @ moves
+    # By singular values: more support points than weights make rows that depend on each other.
     tangent = null_space(np.vstack(fixed))
     groups = np.linalg.eigvalsh(tangent.T @ M @ tangent).max(initial=0.0)
     return (1 - max(float(groups), _left_out(limit, lam * y, alpha))) / 2

@@ -131,6 +131,8 @@ def _growing(A: np.ndarray) -> np.ndarray:
     none = np.zeros((0, rank + n)), np.zeros(0)
     bounds = [(None, None)] * rank + [(0.0, 1.0)] * n
     best = linear_program(costs, (np.hstack([-A, np.eye(n)]), np.zeros(n)), none, bounds)
+    # An optimum has only 0 and 1: a v that lets some margins grow can be taken as long as one
+    # likes.
     return np.zeros(n, dtype=bool) if best is None else best[rank:] > 0.5
 
 
@@ -226,6 +228,7 @@ def _minimum(
         root = np.sqrt(now.p * now.bend)
         if not (root > 0).all():
             return None
+        # Newton's step as a projection: normal equations would square the condition of A.
         basis, target = _range(root[:, None] * A), now.p / root
         step = basis @ (basis.T @ target)
         q = q + step / root
@@ -239,6 +242,7 @@ def _minimum(
 def _range(B: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the space that the columns span, up to rounding."""
     lengths = np.linalg.norm(B, axis=0)
+    # Unit columns: that a group moves slowly does not make it depend on the others.
     B = B[:, lengths > 0] / lengths[lengths > 0]
     U, size, _ = np.linalg.svd(B, full_matrices=False)
     return U[:, size > REST.dependent * size.max(initial=0.0)]

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.flow.motion import CROSS, DEPENDENT, RELEASE, SLIDE, dot
+from tacit.flow._faces import DEPENDENT, dot
+from tacit.flow.motion import CROSS, RELEASE, SLIDE
 from tacit.numerics.compiled import compiled
 
 Array = np.ndarray

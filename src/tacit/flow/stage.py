@@ -21,6 +21,7 @@ from functools import cache
 import numpy as np
 
 from tacit.flow import motion, sensitivity
+from tacit.flow._faces import Faces
 from tacit.flow.hyperplanes import Face, hyperplanes_of
 from tacit.flow.state import Met, State, check_time, start
 from tacit.flow.tolerances import STAGE
@@ -143,7 +144,7 @@ def face_bases(state: State) -> tuple[np.ndarray, np.ndarray]:
     return motion.face_bases(state.side, state.planes.e, faces)
 
 
-def _pieces(state: State, most: float = STAGE.piece) -> Iterator[tuple[slice, motion.Faces]]:
+def _pieces(state: State, most: float = STAGE.piece) -> Iterator[tuple[slice, Faces]]:
     """The neurons in pieces that take not too long, with the factorised faces of each piece."""
     m, (lines, d) = len(state.a), state.planes.e.shape
     faces = state.planes.faces(m, int((state.side == 0).sum(axis=1).max(initial=0)))
@@ -151,7 +152,7 @@ def _pieces(state: State, most: float = STAGE.piece) -> Iterator[tuple[slice, mo
     for first in range(0, m, rows):
         places = faces
         if len(faces.size) >= m:
-            places = motion.Faces(*(value[first : first + rows] for value in faces))
+            places = Faces(*(value[first : first + rows] for value in faces))
         yield slice(first, min(first + rows, m)), places
 
 
@@ -174,5 +175,4 @@ def nearest_pulls(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) 
     free = -(face.solve @ g)
     if ((free > low) & (free < high)).all():
         return free
-    width = np.maximum(high - low, 1e-300)
-    return boxed_least_squares(face.e.T, -g, low, low + width)
+    return boxed_least_squares(face.e.T, -g, low, high)

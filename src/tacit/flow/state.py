@@ -61,6 +61,17 @@ class State:
         known = (self.known[0], W) if self.known and self.known[1] is self.W else None
         return replace(self, W=W, a=self.a.copy(), side=self.side.copy(), events=[], known=known)
 
+    def part(self, rows: np.ndarray) -> State:
+        """The state of some of the neurons."""
+        W, a, side, copies = self.W[rows], self.a[rows], self.side[rows], self.copies[rows]
+        return State(self.planes, W, a, self.both, side, copies)
+
+    def scale(self, factor: float) -> None:
+        """Multiply both layers by a factor."""
+        products = self.products() * factor
+        self.W, self.a = self.W * factor, self.a * factor
+        self.known = products, self.W
+
     def products(self) -> np.ndarray:
         """The products of W with the normals of the hyperplanes."""
         if self.known is None or self.known[1] is not self.W:

@@ -76,6 +76,7 @@ def weigh(
     p[seen], bend[seen] = known.p, known.bend
     lengths = np.abs(state.planes.r)
     most = 2 * float(known.p @ lengths[seen]) / np.maximum(lengths[~seen], 1e-300)
+    # exp overflows at 709; what is that large is cut below anyway.
     shift = min(rest.log_L - known.log_L, 700.0)
     p[~seen], bend[~seen] = np.minimum(rest.p * math.exp(shift), most), 0.0
     return Weights(p, known.log_L, bend)
@@ -191,9 +192,14 @@ class Answer(NamedTuple):
 
 
 def implicit(
-    state: State, h: float, kind: Kind, guess: np.ndarray, answer: Answer | None = None
+    state: State,
+    h: float,
+    kind: Kind,
+    guess: np.ndarray,
+    answer: Answer | None = None,
+    factor: float = 1.0,
 ) -> Landed | float:
-    """Solve z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess of log p.
+    """Solve z₁ = factor · stage(z₀, p, h) with p that of z₁, by Newton's method from a guess.
 
     Where it fails, the share of the step up to the first hyperplane that was met is returned, 0 if
     none was.
@@ -232,6 +238,8 @@ def implicit(
                 advance(new, p * y, h)
             except Undecided:
                 return first
+            if factor != 1:
+                new.scale(factor)
             q = new.outputs()
         if attempt == 0:
             first = min((met.when for met in new.events), default=0.0) / h
@@ -258,6 +266,7 @@ def implicit(
         error = float(p[rows] @ np.abs(residual[:-1])) / float(p[rows].sum()) + abs(residual[-1])
         if error > STEP.rise * least and halved < STEP.most_halvings and not is_deep(new):
             halved += 1
+            # Half way in p, not in log p, in which a sample that was sent to 0 would stay there.
             u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
             answer = None
             continue
@@ -267,6 +276,7 @@ def implicit(
             return first
         # No sample, however light, may be nearer than the nearest ones.
         behind = float(implied[seen].max()) > 1 + STEP.newton * abs(level)
+        # Rounding of the margins is an error of log p that no iteration can remove.
         small = max(STEP.newton, min(100 * rounding(new), 10 * STEP.deep))
         if error <= small and not behind:
             return Landed(new, Weights(p, level, np.where(seen, bend, 0.0)), answer=answer)
@@ -277,7 +287,7 @@ def implicit(
                 before_it = error
                 rate = answer.of(rows) if answer else None
                 if rate is None:
-                    rate = _response(state, new, p * y, h, rows) / h
+                    rate = factor * _response(state, new, p * y, h, rows) / h
                     answer = Answer(rows, rate)
                 response = rate * h
                 step, rise = _newton(response, p[rows], bend[rows], ratio, residual)
@@ -343,7 +353,7 @@ def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarra
         return _calm_response(state, new, c, h, rows)
     calm = np.ones(len(state.a), dtype=bool)
     calm[list(met)] = False
-    response = _calm_response(_part(state, calm), _part(new, calm), c, h, rows)
+    response = _calm_response(state.part(calm), new.part(calm), c, h, rows)
     planes = state.planes
     X, y = planes.X[rows], planes.y[rows]
     data = (planes.e, *planes.pulls(c), X, planes.line[rows], planes.r[rows], y)
@@ -372,7 +382,7 @@ def _calm_response(
     live = np.flatnonzero(planes.slopes(state.side)[:, rows].any(axis=1) & (state.a != 0))
     if len(live) == 0:
         return np.zeros((len(rows), len(rows)))
-    state, new = _part(state, live), _part(new, live)
+    state, new = state.part(live), new.part(live)
     pulled = planes.slopes(state.side)[:, rows] * y
     felt = planes.slopes(new.side)[:, rows] * y
     W, a, g = state.W, state.a, velocities(state, c)
@@ -382,6 +392,8 @@ def _calm_response(
         gamma = np.maximum(np.linalg.norm(g, axis=1), 1e-300)
         ghat = g / gamma[:, None]
         along = (ghat * W).sum(axis=1)
+        # The digits that C − 1 loses for short ways do no harm here: this only directs Newton's
+        # method.
         C, S = np.cosh(gamma * h), np.sinh(gamma * h)
         way = ((C - 1) * along + S * a) / gamma
     turn = weight * way
@@ -397,10 +409,3 @@ def _calm_response(
         response += (felt * weight[:, None] * forth).T @ (pulled * straight)
         response += (felt * new.copies[:, None] * (new.W @ X.T)).T @ (pulled * output)
     return np.asarray(response)
-
-
-def _part(state: State, rows: np.ndarray) -> State:
-    """The state of some of its neurons."""
-    return State(
-        state.planes, state.W[rows], state.a[rows], state.both, state.side[rows], state.copies[rows]
-    )

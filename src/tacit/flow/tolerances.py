@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.numerics.float64 import LN10
+
 
 @dataclass(frozen=True)
 class StageTolerances:
@@ -97,6 +99,9 @@ class PathTolerances:
     """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
     implicit: float = 1e-4
     """The error of an implicit step, relative to the network; that of the state kept is half."""
+    crossing: float = 1e-5
+    """The same where a neuron crosses a hyperplane: what then moves fast an implicit step damps,
+    in the full step and in its halves alike."""
     same_pull: float = 0.1
     """The share of the largest pull by which those of an extrapolated state may differ."""
     most_growth: float = 1.0
@@ -105,6 +110,15 @@ class PathTolerances:
     """The same for implicit steps: log L about doubles, so that the way there can be seen."""
     deep_growth: float = 3.0
     """The same where p is integrated as a state."""
+    far_growth: float = 40.0
+    """The same where the weights are divided by their growth; a stage ends at e^100."""
+    fall: float = 1e-6
+    """The share by which the smoothed margin may fall then: some times by which the nearest samples
+    differ."""
+    rescale: float = 0.1
+    """The logarithm of what the margins may be off by until the weights are rescaled again."""
+    underflows: float = 1e-120
+    """A neuron of this share of the largest is counted as less than one then, and made larger."""
     shortest: float = 1e-9
     """The shortest of these steps, times the speed of the fastest neuron: below it rounding hides
     the event that holds the step back."""
@@ -149,7 +163,11 @@ class RestTolerances:
     slow: float = 1e-3
     """Pulls, over Σ p_i‖x_i‖, from which on it is worth while to look for a point of rest …"""
     every: float = 1.2
-    """… again after this factor of steps, since looking takes longer than a step."""
+    """… again after this factor of steps, since looking takes longer than a step …"""
+    every_small: float = 1.01
+    """… or this one, where it does not: …"""
+    small: int = 10**5
+    """… up to so many samples times entries of W."""
     near: float = 1e-3
     """The largest change of a margin until the flow is at rest; to the loss 1 is a large change."""
     newton: float = 1e-13
@@ -224,16 +242,22 @@ class EvidenceTolerances:
     log(1/L)."""
     near_on_plane: float = 0.2
     """The same where a group of the limit touches a hyperplane along which it does not slide …"""
-    deep: float = 1e4
-    """… and the log₁₀(1/L) needed then: earlier the pattern may still change."""
+    deep: float = 4.0
+    """… and the log₁₀ log₁₀(1/L) needed then: earlier the pattern may still change."""
     fall: float = 0.98
     """The factor by which the angle falls at least while log(1/L) grows by 10 …"""
     far_fall: float = 0.9
     """… or while log₁₀(1/L) grows from its square root, …"""
-    far: float = 1e100
-    """… if that is at least this: nearly flat programs are approached like log(1/L)^(−0.001)."""
+    far: float = 100.0
+    """… if log₁₀ of that is at least this: nearly flat programs are approached like
+    log(1/L)^(−0.001)."""
     rounding: float = 1e-6
     """Angles (rad) up to this need not fall: they are rounding."""
+    turn: float = 30.0
+    """By how much neurons that the limit leaves out grow, in the exponent, under its pulls until
+    they have turned …"""
+    rounds: int = 20
+    """… and how often again, while they meet hyperplanes."""
     grows: float = 1e-6
     """The share by which neurons that the limit leaves out may grow faster than those it keeps."""
 
@@ -241,6 +265,8 @@ class EvidenceTolerances:
 DEEPEST = {"both": -1e250, "first": -1e120}
 """log₁₀ losses further down than which squares of weights overflow; with a fixed output layer they
 grow like log(1/L)."""
+LOWEST = -1e251 * LN10
+"""The log loss at which moments are shown that lie deeper."""
 STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()

@@ -1,0 +1,148 @@
+"""The late phase in rescaled weights: the same path, and on to any depth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn import datasets
+
+from tacit.flow import Limit, limit
+from tacit.flow.ending import initial_network
+from tacit.flow.follow import begin, resumed
+from tacit.flow.path import PathEnd
+from tacit.flow.proof import stored_network
+from tacit.flow.rescaling import raise_small, square_norm
+from tacit.flow.tolerances import LOWEST, PathTolerances
+from tacit.numerics.float64 import LN10
+from tacit.values import Dataset, Setting
+
+SMALL = PathTolerances(implicit=1e-8, late_growth=0.03, deep_growth=0.03, far_growth=0.03)
+"""Errors and steps so small that paths with other steps agree between their moments too."""
+
+
+def xor_like(n: int = 40, d: int = 3) -> Dataset:
+    X = np.random.default_rng(0).standard_normal((n, d))
+    return Dataset(X, np.sign(X[:, 0] * X[:, 1]).astype(int))
+
+
+def flow_of(data: Dataset, setting: Setting, seed: int = 0):
+    start = initial_network(data, setting, seed)
+    return begin(data.X, data.y, setting.alpha, start.W, start.a)
+
+
+def direction(moment) -> np.ndarray:
+    theta = np.concatenate([moment.state.W.ravel(), moment.state.a])
+    return theta / np.linalg.norm(theta)
+
+
+def at(path, depth: float) -> np.ndarray:
+    """The direction of the weights at log₁₀ log₁₀(1/L) = depth, between two moments."""
+    late = [moment for moment in path.moments if moment.log_L < 0]
+    depths = np.array([moment.log10_depth for moment in late])
+    entries = np.array([direction(moment) for moment in late])
+    return np.array([np.interp(depth, depths, column) for column in entries.T])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["xor", "moons"])
+def test_rescaled_weights_go_the_same_way(name):
+    if name == "xor":
+        data, setting = xor_like(), Setting(width=20)
+    else:
+        X, label = datasets.make_moons(30, noise=0.1, random_state=0)
+        data = Dataset(np.hstack([X, np.ones((30, 1))]), 2 * label - 1)
+        setting = Setting(width=20, init="he:1")
+    plain, other = flow_of(data, setting), flow_of(data, setting)
+    for flow in (plain, other):
+        assert flow.run(-1e7 * LN10).end is PathEnd.REACHED
+        flow.errors = SMALL
+    other._rescale()
+    goal = 10 * plain.now.log_L
+    ways = [flow.run(goal) for flow in (plain, other)]
+    assert other.rescaled and not plain.rescaled
+    last = ways[1].last
+    assert last.log10_depth == pytest.approx(math.log10(-last.log_L / LN10), rel=1e-12)
+    assert last.log_t == pytest.approx(-last.log_L, rel=1e-5)
+    same = at(ways[0], last.log10_depth)
+    start = next(moment for moment in ways[0].moments if moment.log_L <= goal / 10)
+    assert np.linalg.norm(same - direction(start)) > 1e-3
+    assert np.linalg.norm(same - direction(last)) < 1e-6
+
+
+def test_a_path_goes_on_where_the_loss_is_beyond_floating_point(tmp_path):
+    data, setting = xor_like(16, 2), Setting(width=12)
+    flow = flow_of(data, setting)
+    above = flow.run(-1000 * LN10)
+    path = flow.run(-math.inf, depth=600.0)
+    assert path.end is PathEnd.REACHED
+    assert 600 <= path.last.log10_depth < 700
+    assert path.last.log_L == pytest.approx(LOWEST, rel=1e-9)
+    depths = [moment.log10_depth for moment in path.moments[len(above.moments) :]]
+    assert (np.diff(depths) > 0).all()
+    assert "10^6" in path.last.loss_text()
+    q = path.last.state.outputs()
+    assert q.min() == pytest.approx(-LOWEST, rel=1e-5)
+    # The limit, which has been found by other means.
+    end = limit(data, setting)
+    assert end.network is not None
+    best = end.network.margins(data.X, data.y).min() / end.network.norm**2
+    norm = np.linalg.norm(path.last.state.W) ** 2 + np.linalg.norm(path.last.state.a) ** 2
+    assert q.min() / norm == pytest.approx(best, rel=1e-5)
+    # And further from where it was cut.
+    again = resumed(path, "logistic").run(-math.inf, depth=700.0)
+    assert again.end is PathEnd.REACHED and again.last.log10_depth >= 700
+
+
+def test_a_neuron_that_nearly_vanishes_keeps_its_way():
+    data, setting = xor_like(16, 2), Setting(width=6)
+    state = flow_of(data, setting).state
+    state.W[2], state.a[2] = 1e-140 * state.W[2], 1e-140 * state.a[2]
+    vanishing = state.W[2].copy()
+    before, q = state.W[2] / np.linalg.norm(state.W[2] * 1e100), state.outputs()
+    norm = square_norm(state)
+    raise_small(state)
+    np.testing.assert_allclose(state.outputs(), q, rtol=1e-14)
+    network = stored_network(state)  # a proof is about neurons that count as one
+    np.testing.assert_allclose(network.W[2], vanishing, rtol=1e-12)
+    assert network.norm**2 == pytest.approx(norm, rel=1e-12)
+    assert np.linalg.norm(state.W[2]) > 1e-90 and 0 < state.copies[2] < 1
+    np.testing.assert_allclose(
+        state.W[2] / np.linalg.norm(state.W[2]), before / np.linalg.norm(before), rtol=1e-12
+    )
+    state.W[2], state.a[2], state.known = 1e60 * state.W[2], 1e60 * state.a[2], None
+    grown = state.outputs()
+    raise_small(state)  # it has grown, and counts as one again
+    assert state.copies[2] == 1
+    np.testing.assert_allclose(state.outputs(), grown, rtol=1e-14)
+
+
+@pytest.mark.long
+def test_limits_that_show_only_beyond_floating_point_are_found(tmp_path):
+    X, label = datasets.make_circles(80, noise=0.05, factor=0.5, random_state=516)
+    data = Dataset(np.hstack([X, np.ones((80, 1))]), 2 * label - 1)
+    end = limit(data, Setting(width=40, init="he:1"), seed=16, seconds=200)
+    assert end.outcome.settled and end.log10_depth > 251
+    assert end.kkt is not None and end.kkt.holds(1e-9)
+    end.save(tmp_path / "end")
+    again = Limit.load(tmp_path / "end")
+    assert again.to_dict() == end.to_dict()
+    assert again.path.last.log10_depth == end.log10_depth
+
+
+@pytest.mark.long
+def test_a_neuron_that_dies_out_only_until_it_changes_cells_is_no_limit():
+    """At log₁₀ L = −1430 the path is near a KKT point that leaves neuron 6 out, and goes on."""
+    rng = np.random.default_rng(7904)
+    n, m, d = int(rng.integers(10, 101)), int(rng.integers(10, 51)), int(rng.integers(2, 6))
+    n = min(n, 40)
+    X = rng.standard_normal((n, d))
+    data = Dataset(X, rng.choice([-1, 1], n))
+    end = limit(data, Setting(width=m, init="he:1"), seed=4)
+    assert end.outcome.settled
+    further = resumed(end.path, "logistic").run(-math.inf, depth=1000.0)
+    state = further.last.state
+    norm = float((state.W**2).sum() + (state.a**2).sum())
+    assert further.end is PathEnd.REACHED
+    assert state.outputs().min() / norm == pytest.approx(end.margin, rel=1e-5)
