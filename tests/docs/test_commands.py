@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers import rest_long
+from helpers import rest_long, safetensors
 from tacit.cli import main
 from tacit.cli._app import app
 
@@ -70,6 +70,9 @@ def test_the_commands_are_understood(command, tmp_path, monkeypatch, capsys):
     np.savez("weights.npz", W=np.eye(2), a=np.ones(2))
     torch = {"fc1.weight": np.eye(2), "fc1.bias": np.ones(2), "fc2.weight": np.ones((1, 2))}
     np.savez("torch.npz", **torch)
+    del torch["fc1.bias"]
+    weights = {name: ("F64", array.astype(float)) for name, array in torch.items()}
+    Path("model.safetensors").write_bytes(safetensors(weights))
     (plan,) = re.findall(r"```toml\n(.*?)```", TEXT, re.S)
     Path("grid.toml").write_text(
         "epochs = 5\n" + plan.replace("19", "1").replace("log = 9", "log = 2")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tacit.reproduction import artefacts
+from tacit.reproduction.artefact import Whose
 from tacit.reproduction.pages import write_pages
 from tacit.values.discovery import paper_keys
 
@@ -26,7 +27,8 @@ def test_every_figure_is_there_in_full_and_says_what_it_found(artefact):
     assert named == set(artefact.settings.__dataclass_fields__)
     assert about["claims"]
     for claim in about["claims"]:
-        assert claim["holds"] or claim["finding"], claim
+        assert claim["holds"] or (claim["finding"] and Whose(claim["whose"])), claim
+        assert claim["holds"] or claim["paper"] != "not stated", "no paper's claim: not a failure"
 
 
 def test_the_pages_are_written_from_the_claims(tmp_path):
@@ -36,6 +38,6 @@ def test_the_pages_are_written_from_the_claims(tmp_path):
         claims = (PAGES / artefact.folder / "claims.json").read_bytes()
         (folder / "claims.json").write_bytes(claims)
     write_pages(tmp_path)
-    for name in (*paper_keys(), "gallery"):
+    for name in (*paper_keys(), "gallery", "failing"):
         written = (PAGES / f"{name}.md").read_text("utf-8")
         assert written == (tmp_path / f"{name}.md").read_text("utf-8")

@@ -12,13 +12,25 @@ from helpers import rest_long
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+PAGES = ["README.md", "docs/python.md", "docs/probe.md"]
+
+
+@pytest.mark.parametrize("page", rest_long(PAGES, PAGES[:2]))
 def test_the_examples_run(page, capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
     names: dict[str, object] = {}
     for code in blocks:
         exec(code, names)
     assert blocks and capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_the_example_in_pytorch_runs(capsys):
+    (code,) = re.findall(
+        r"```python torch\n(.*?)```", (ROOT / "docs/probe.md").read_text("utf-8"), re.S
+    )
+    exec("import tacit\n" + code, {})
+    assert "not homogeneous: bias in layer 2" in capsys.readouterr().out
 
 
 def test_what_the_readme_computes_is_certified_and_agrees(capsys):
@@ -50,10 +62,11 @@ def test_a_hundred_neurons_never_miss_it(seed):
     assert end.margin == pytest.approx(tacit.optimum(data).margin, rel=1e-9)
 
 
-def test_the_readme_is_short_and_shows_a_picture():
+def test_the_readme_is_short_and_shows_two_pictures():
     text = (ROOT / "README.md").read_text("utf-8")
-    (picture,) = re.findall(r"!\[.*?\]\((.*?)\)", text)
-    assert len(text.splitlines()) <= 120 and (ROOT / picture).is_file()
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert len(text.splitlines()) <= 120 and len(pictures) == 2
+    assert all((ROOT / picture).is_file() for picture in pictures)
 
 
 @pytest.mark.parametrize(
