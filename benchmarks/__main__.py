@@ -55,6 +55,11 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
 
         return section(say)
 
+    def probe() -> str:
+        from benchmarks.probe_overhead import section
+
+        return section(say)
+
     return {
         "ensembles": ensembles,
         "solvers": solvers,
@@ -62,6 +67,7 @@ def sections(whole: bool, picture: Path | None) -> dict[str, Callable[[], str]]:
         "pricing": pricing,
         "proved": proved,
         "growth": growth,
+        "probe": probe,
         "gpu": gpu,
     }
 

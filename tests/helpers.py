@@ -1,5 +1,6 @@
 """What several tests use."""
 
+import json
 import math
 import os
 from collections.abc import Collection, Iterable
@@ -86,3 +87,18 @@ def symmetric_start(
     largest = max(np.linalg.norm(W, axis=1).max(), np.abs(a).max())
     scale = size / largest / math.sqrt(m)
     return X, data.y, scale * W, scale * a
+
+
+def safetensors(arrays: dict[str, tuple[str, np.ndarray]], **change: Any) -> bytes:
+    """A .safetensors file as the format's page describes it; `change` alters fc1.weight's entry."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    body = b""
+    for name, (kind, array) in arrays.items():
+        data = array.tobytes()
+        offsets = [len(body), len(body) + len(data)]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": offsets}
+        body += data
+    for name, part in change.items():
+        header["fc1.weight"][name] = part
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body

@@ -17,10 +17,12 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [
     ("__main__",),
     ("cli",),
+    ("lab",),
     ("papers/*/figures", "papers/*/drawing"),
-    ("reproduction", "explanation/report"),
+    ("reproduction", "explanation/report", "probing/report"),
     ("sweeps",),
     ("plot",),
+    ("probing",),
     ("explanation",),
     ("papers/*/statements",),
     ("flow",),
@@ -41,7 +43,8 @@ LIBRARIES = {
     "jax": ("_jax",),
     "optax": ("training",),
     "matplotlib": ("plot", "papers/*/drawing"),
-    "jinja2": ("explanation/report",),
+    "jinja2": ("explanation/report", "probing/report"),
+    "torch": ("probing", "files"),
     "rich": ("cli",),
     "cyclopts": ("cli",),
     "sklearn": ("data",),
@@ -53,9 +56,12 @@ LIBRARIES = {
     "distributed": ("sweeps",),
     "dask_jobqueue": ("sweeps",),
     "pyarrow": ("sweeps",),
+    "starlette": ("lab",),
+    "uvicorn": ("lab",),
+    "websockets": ("lab",),
 }
 NUMBERED = re.compile(r"(Fig|Thm|Theorem|Lemma|Proposition|Corollary|Prob)[A-Z]?\d*$")
-BANNED = {"pickle", "yaml", "dill", "joblib", "torch"}
+BANNED = {"pickle", "yaml", "dill", "joblib"}
 
 
 @cache

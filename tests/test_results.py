@@ -18,11 +18,13 @@ import tacit
 from helpers import refused, spoil
 from tacit import Setting
 from tacit.certificates import proof_of
+from tacit.messages import printable
 from tacit.training.run_reading import read_data
 from tacit.training.runs import about_data, data_arrays
 from tacit.values import BadInput, Result
 
 HOSTILE = "<img src=x onerror=alert(1)> & \x1b[31m$x^2$"
+HOSTILE_SHOWN = printable(HOSTILE)
 SMALL = Setting(width=4)
 TYPES = sorted(
     name
@@ -30,6 +32,13 @@ TYPES = sorted(
     if inspect.isclass(getattr(tacit, name)) and issubclass(getattr(tacit, name), Result)
 )
 FOLDERS = ("Explanation", "Limit", "Limits", "Run")
+
+
+def _linear(params: dict[str, Any], x: Any) -> Any:
+    return params[HOSTILE] @ x
+
+
+_linear.__name__ = HOSTILE
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +71,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
         "Sweep": tacit.sweep(plan, folder / "sweep", workers=1),
         "Reproduction": tacit.reproduce("wang2022:fig2", quick=True, out=folder / "figures"),
     }
+    made["Probed"] = tacit.probe((_linear, {HOSTILE: np.array([1.0, 0.0])}), X, data.y)
+    log = made["Probe"] = tacit.Probe(X, data.y, every=1)
+    for weight in (1.0, 2.0):
+        log((_linear, {HOSTILE: np.array([weight, 0.0])}))
     assert sorted(made) == TYPES
     return made
 
@@ -69,11 +82,23 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
 @pytest.mark.parametrize("name", TYPES)
 def test_texts_are_short_and_harmless(results: dict[str, Result], name: str) -> None:
     text = repr(results[name])
-    assert 1 <= len(text.splitlines()) <= 5 and len(text) < 2000
+    assert 1 <= len(text.splitlines()) <= 5
+    assert max(map(len, text.splitlines())) <= 120 + text.count(HOSTILE_SHOWN) * len(HOSTILE_SHOWN)
     assert all(letter.isprintable() or letter == "\n" for letter in text)
     html = results[name]._repr_html_()
     assert "<img" not in html and "\x1b" not in html
     json.dumps(results[name].to_dict(), allow_nan=False)
+
+
+def test_long_lines_are_cut_in_a_terminal_and_not_in_a_notebook() -> None:
+    long = ["a" * 200, "b" * 200]
+    data = tacit.load([[1.0, 2.0], [-1.0, 0.5]], long)
+    assert max(map(len, repr(data).splitlines())) <= 120 and "…" in repr(data)
+    assert all(name in data._repr_html_() for name in long)
+    dead = tacit.Network(np.array([[1.0, 0.0]]), np.array([0.5]))
+    end = tacit.limit([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.3]], [1, 1, -1], start=dead)
+    assert end.outcome == "partial" and len(end.reason) > 120
+    assert max(map(len, repr(end).splitlines())) <= 120 and end.reason in end._repr_html_()
 
 
 def test_parts_of_results_have_short_texts(results: dict[str, Any]) -> None:

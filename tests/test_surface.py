@@ -21,17 +21,20 @@ ORDER = {
     "verify": ("proof",),
     "sweep": ("plan", "out"),
     "reproduce": ("names",),
+    "probe": ("model", "X", "y"),
 }
 """The positional parameters of verbs that are not data and the setting."""
 
 
 def test_dir_shows_exactly_the_public_names():
     assert set(VERBS) == set(
-        "load check predict explain train limit optimum certify verify sweep reproduce".split()
+        "load check predict explain train limit optimum certify verify sweep reproduce "
+        "probe".split()
     )
     assert set(TYPES) == set(
         "Dataset Setting Network BadInput Geometry Predictions Explanation Run Limit Limits "
-        "Optimum Certificate Verification Sweep Reproduction".split()
+        "Optimum Certificate Verification Sweep Reproduction Probe "
+        "Probed".split()
     )
     assert set(dir(tacit)) == {*VERBS, *TYPES, "plot", "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'wall'"):
@@ -151,7 +154,7 @@ def test_a_slope_that_is_no_number_is_refused():
         tacit.Network([[1.0, 0.0]], [1.0], "leaky:0.3")
 
 
-COMMANDS = [verb for verb in VERBS if verb != "load"]
+COMMANDS = [verb for verb in VERBS if verb not in ("load", "probe")]  # of things in Python
 OTHERWISE = {"signs": "both", "train": None, "out": Path("figures")}
 """Options that say the same by other words: signs, what the weights have, where figures go."""
 

@@ -5,6 +5,7 @@ Functions are verbs; data comes first, then the setting, then keywords:
 - `load` a data set, `check` its geometry, `predict` what the theorems say of it;
 - `train` a network, or follow gradient flow to its `limit`;
 - the `optimum` over all networks, and what given weights are: `certify`, `verify`;
+- `probe` a network of your own, in PyTorch or JAX;
 - `explain` all of it in one report, `sweep` over many runs, `reproduce` the papers' figures.
 
 Examples
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from tacit.flow import limit as limit
     from tacit.geometry import Geometry as Geometry
     from tacit.geometry import check as check
+    from tacit.probing import Probe as Probe
+    from tacit.probing import Probed as Probed
+    from tacit.probing import probe as probe
     from tacit.proofs import Verification as Verification
     from tacit.proofs import verify as verify
     from tacit.reproduction import Reproduction as Reproduction
@@ -59,6 +63,7 @@ _NAMES = {
     "explanation": ("Explanation", "Predictions", "explain", "predict"),
     "flow": ("Limit", "Limits", "limit"),
     "geometry": ("Geometry", "check"),
+    "probing": ("Probe", "Probed", "probe"),
     "proofs": ("Verification", "verify"),
     "reproduction": ("Reproduction", "reproduce"),
     "sweeps": ("Sweep", "sweep"),

@@ -7,7 +7,8 @@ float64 every result would silently be rounded to 7 digits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from importlib import import_module
 from types import ModuleType
@@ -54,6 +55,19 @@ if TYPE_CHECKING:
 else:
     jax, jnp = _Lazy("jax"), _Lazy("jax.numpy")
 
+
+@contextmanager
+def float64() -> Iterator[ModuleType]:
+    """JAX with float64 in this thread alone, for functions of people who may train in float32."""
+    library = import_module("jax")
+    if hasattr(library, "enable_x64"):
+        switch = library.enable_x64
+    else:  # before JAX 0.8
+        switch = import_module("jax.experimental").enable_x64
+    with switch(True):
+        yield library
+
+
 Function: TypeAlias = Callable[..., Any]
 
 
@@ -72,4 +86,4 @@ def jit(**options: Any) -> Callable[[Function], Function]:
     return decorate
 
 
-__all__ = ["jax", "jit", "jnp"]
+__all__ = ["float64", "jax", "jit", "jnp"]

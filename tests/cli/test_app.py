@@ -10,10 +10,12 @@ import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from helpers import refused
 from tacit.certificates import optima
 from tacit.cli import _app, main
+from tacit.cli.lists import _items
 from tacit.values import BadInput
 
 
@@ -267,6 +269,11 @@ def test_help_has_an_example_and_no_default_that_says_nothing(tacit, command):
     for nothing in ("None", "False", "()", '""'):
         assert f"default: {nothing}" not in " ".join(out.replace("│", " ").split())
     assert "Accepted by every command" not in out
+    usage, said = out.split("\n", 1)
+    assert "[ARGS" not in usage
+    assert ("DATA is a file" in said) == ("DATA" in usage)
+    assert ("--data takes a file" in said) == ("--data " in said)
+    assert ("hinge" in said) == (command in ("predict", "train"))
 
 
 def test_help_and_list_do_not_wait_for_heavy_libraries():
@@ -292,6 +299,17 @@ def test_list(tacit):
         items = as_json(tacit("list", what, "--json")[1])["items"]
         assert all(item["name"] and item["summary"] for item in items)
         assert tacit("list", what)[1]
+
+
+@pytest.mark.parametrize("what", ["data", "theorems", "figures"])
+def test_lists_keep_their_indent_at_80_columns(what, capsys, monkeypatch):
+    narrow = Console(width=80, highlight=False)
+    monkeypatch.setattr("tacit.cli.terminal.console", lambda: narrow)
+    assert main(["list", what]) == 0
+    out = capsys.readouterr().out
+    names = {item["name"] for item in _items(what)}
+    for line in out.splitlines():
+        assert len(line) <= 80 and (line.startswith("    ") or line.split()[0] in names), line
 
 
 SAYS_WHEN_IT_RUNS = """

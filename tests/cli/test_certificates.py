@@ -218,6 +218,12 @@ def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path, monkeypatch) ->
     words = ("optimum", data, "--activation", "leaky:0.5", "--proof", proof, "--force")
     result = json.loads(tacit(*words, "--json")[1])
     assert result["patterns"] is None
-    assert result["proof"]["verified"] and result["proof"]["lower"] < 0.99 * result["lower"]
+    assert result["proof"]["verified"] and result["status"] == "bounded"
+    assert (result["proof"]["lower"], result["proof"]["upper"]) == (
+        result["lower"],
+        result["upper"],
+    )
+    searched = json.loads(tacit(*words[:4], "--json")[1])
+    assert searched["status"] == "certified" and result["lower"] < 0.99 * searched["lower"]
     assert json.loads(tacit("verify", proof, "--json")[1])["lower"] == result["proof"]["lower"]
     assert "the file proves less" in tacit(*words)[1]

@@ -17,7 +17,8 @@ from tacit.cli import main
 from tacit.flow import Outcome, PathEnd, ending
 
 KEYS = {
-    "outcome", "reason", "log10_loss", "margin", "groups", "kkt", "optimal_margin",
+    "outcome", "reason", "log10_depth",
+    "log10_loss", "margin", "groups", "kkt", "optimal_margin",
     "proved_margin", "proved_angle", "proved_share", "proved_log10_loss",
     "optimal_margin_upper", "optimality", "gap", "path_to_limit", "rate", "log10_time", "events",
     "early", "steps", "smoothed_margin_falls", "drift", "seed", "activation", "train", "width",

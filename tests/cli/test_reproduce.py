@@ -158,7 +158,7 @@ def test_claims_are_beside_the_picture_and_in_it_only_if_asked_for(capsys, tmp_p
     run(capsys, "reproduce", "toy2021:fig1", "--quick")
     clean = (folder / "figure.png").read_bytes()
     assert (folder / "caption.txt").read_text("utf-8") == (
-        "toy2021:fig1 (Figure 1)\n✓ n is small: 10, paper ≤ 50\n"
+        "toy2021:fig1 (Figure 1)\n✓ n is small: 10, paper: not stated, judged by ≤ 50\n"
     )
     run(capsys, "reproduce", "toy2021:fig1", "--quick", "--captions")
     height = slice(20, 24)  # of a PNG, in its header

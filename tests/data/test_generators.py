@@ -148,6 +148,8 @@ def test_wild_parameters_work_or_are_refused(call: str) -> None:
         ("xord:p_plus=1.5", "xord: p_plus=1.5 must lie between 0 and 1"),
         ("xord:d=3,p_plus=0.5", "d=3 has no diverse positive points"),
         ("xord:d=1,p_minus=0.5", "d=1 has no diverse negative points"),
+        ("xord:others=none", "others=none must be one of uniform, kinds, one_missing"),
+        ("xord:d=2,p_plus=0,others=kinds", "d=2 has no points with three patterns"),
         ("xord:d=1", None),
         ("xord_decoy:d=3", "xord_decoy: d=3 has no diverse positive points"),
         ("xord_appD:d=3", "xord_appD: d=3 has no diverse positive points"),

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import os
 import socket
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import URLError
@@ -231,7 +230,6 @@ def test_without_a_network_the_message_is_plain(
     cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = socket.getdefaulttimeout()
-    start = time.perf_counter()
     refused(
         lambda: generate("mnist:classes=3/5"),
         str(cache / "train-images-idx3-ubyte.gz"),
@@ -239,7 +237,6 @@ def test_without_a_network_the_message_is_plain(
         "TACIT_DATA",
         "digits",
     )
-    assert time.perf_counter() - start < 5
     assert socket.getdefaulttimeout() == before
     assert os.listdir(cache) == []
     said = capsys.readouterr()

@@ -33,9 +33,10 @@ def test_uniform_points_by_counting_all(d):
         assert said == pytest.approx(share[label, diverse[here][0]] * here.sum() / of.sum())
 
 
-def test_the_generator_draws_from_them():
-    data = load("xord:n=40000,d=6,p_plus=0.5,p_minus=0.9")
-    p = kind_probabilities(6, 0.5, 0.9, "uniform")
+@pytest.mark.parametrize("others", ["uniform", "kinds", "one_missing", "both_positive"])
+def test_the_generator_draws_from_them(others):
+    data = load(f"xord:n=40000,d=6,p_plus=0.5,p_minus=0.9,others={others}")
+    p = kind_probabilities(6, 0.5, 0.9, others)
     counted = np.array([(pattern_sets(data.X) == kind).all(axis=1).sum() for kind in KINDS])
     assert np.abs(counted / 20000 - p).max() < 0.015
 

@@ -33,6 +33,13 @@ def test_the_mark_is_in_words_json_report_and_folder(why, tmp_path, undrawn) -> 
     assert again.limit.proved.margin_bounds == why.limit.proved.margin_bounds
 
 
+def test_a_promise_of_more_than_margin_and_directions_is_not_proved_by_these(why) -> None:
+    """Lemma H.3 speaks of every neuron, however light."""
+    verdict = judge(theorem("lyu2021:lemmaH.3"), Case(why.data, why.setting), observe(why.limit))
+    assert verdict.status == "confirmed" and "Proved: the margin" in verdict.words
+    assert not verdict.proved and not theorem("lyu2021:thm5.6").proof_covers_it
+
+
 def test_a_proof_of_something_else_is_no_proof(why) -> None:
     case, run = Case(why.data, why.setting), observe(why.limit)
     assert judge(theorem(ORTHOGONAL), case, run).proved
@@ -45,8 +52,14 @@ def test_a_proof_of_something_else_is_no_proof(why) -> None:
     for other in others:
         verdict = judge(theorem(ORTHOGONAL), case, replace(run, proved=other))
         assert verdict.status == "confirmed" and not verdict.proved
-    turned = tuple((s, np.array([-u[1], u[0]])) for s, u in run.proved.directions)
-    verdict = judge(
-        theorem(ORTHOGONAL), case, replace(run, proved=replace(run.proved, directions=turned))
-    )
-    assert verdict.proved and "weight" not in verdict.words
+    directions = run.proved.directions
+    turned = tuple((s, np.array([-u[1], u[0]])) for s, u in directions)
+    for other in (
+        replace(run.proved, directions=turned),
+        replace(run.proved, directions=directions[:1]),
+        replace(run.proved, share=None, angle=None),
+        replace(run.proved, share=0.5),
+    ):
+        verdict = judge(theorem(ORTHOGONAL), case, replace(run, proved=other))
+        assert "the margin can only end there" in verdict.words and "weight" not in verdict.words
+        assert verdict.status == "confirmed" and not verdict.proved

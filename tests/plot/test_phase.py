@@ -307,6 +307,7 @@ def test_no_rows_no_pictures() -> None:
     assert phase_pictures([], [], {}) == {}
 
 
+@pytest.mark.long
 def test_the_same_rows_give_the_same_bytes(rng) -> None:
     rows = noisy(rng, seeds=2)
     for r in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tacit import Setting, limit
+from tacit import Network, Setting, limit, load, plot
 from tacit.plot.limits import fill
 
 
@@ -24,3 +24,16 @@ def test_the_region_of_output_0_is_grey_and_no_boundary_runs_around_it() -> None
         far = np.linalg.norm(points, axis=1) > 0.1 * np.abs(points).max()
         assert len(set(np.sign(network.outputs(near[far])))) == 1
         assert (network.outputs(near[far]) != 0).all()
+
+
+def test_the_boundary_beside_a_wedge_of_output_0_is_straight_to_its_tip() -> None:
+    network = Network([[np.cos(2.2), np.sin(2.2)], [np.cos(-0.6), np.sin(-0.6)]], [1.0, -1.0])
+    data = load([[1.0, -0.5], [-0.5, 1.0]], [-1, 1])
+    ax = plot.network(network, data, Figure().subplots())
+    lines = [item for item in ax.collections if not getattr(item, "filled", True)]
+    points = np.vstack([path.vertices for item in lines for path in item.get_paths()])
+    cell = 2 * 1.15 / 400
+    ray = np.array([np.cos(0.8), np.sin(0.8)])  # where both neurons have one output
+    away = np.abs(points @ [-ray[1], ray[0]])
+    assert len(points) > 100 and away.max() < 0.05 * cell
+    assert (points @ ray).min() > -cell

@@ -53,7 +53,7 @@ def test_the_claims_are_a_table_for_pandas(made, monkeypatch):
         sys.modules, "pandas", SimpleNamespace(DataFrame=lambda *given, **columns: (given, columns))
     )
     (rows,), named = result.to_frame()
-    assert len(rows) == len(result.claims) and {len(row) for row in rows} == {8}
+    assert len(rows) == len(result.claims) and {len(row) for row in rows} == {10}
     first = dict(zip(named["columns"], rows[0], strict=True))
     assert first.items() <= result.claims[0].items() and {"figure", "paper", "ours"} <= set(first)
 

@@ -269,6 +269,7 @@ def children(pid: int) -> list[int]:
     return seen
 
 
+@pytest.mark.long
 def test_killed_once_it_ends_with_the_same_table(file: Path, table: bytes, tmp_path: Path) -> None:
     """The whole tree by kill -9, when two runs are there."""
     out = tmp_path / "s"

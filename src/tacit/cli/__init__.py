@@ -30,6 +30,7 @@ import tacit.cli.certify
 import tacit.cli.verify
 import tacit.cli.reproduce
 import tacit.cli.sweep
+import tacit.cli.lab
 import tacit.cli.lists
 # isort: on
 

@@ -46,14 +46,22 @@ app = App(
 app.register_install_completion_command(help="Teach this shell to complete commands and options.")
 
 DATA = (
-    "DATA is a file (.csv, .npz with X and y, or X.npy,y.npy) or a generator call such as "
+    "a file (.csv, .npz with X and y, or X.npy,y.npy) or a generator call such as "
     "orthogonal:n=500,d=20,seed=0; `tacit list data` shows the generators."
 )
 
 
-def command(example: str, about_data: bool = True, **options: Any) -> Callable[[F], F]:
-    """Make the decorated function a command; its help ends with the example."""
-    end = f"Example: `{example}`" + (f"\n\n{DATA}" if about_data else "")
+def command(
+    example: str, data: str | None = "DATA is", takes: str | None = None, **options: Any
+) -> Callable[[F], F]:
+    """Make the decorated function a command; its help ends with the example.
+
+    `data` begins the sentence about what data is; None where a command takes none. `takes` are the
+    arguments in the usage, where they may be left out.
+    """
+    end = f"Example: `{example}`" + (f"\n\n{data} {DATA}" if data else "")
+    if takes is not None:
+        options["usage"] = f"Usage: tacit {example.split()[1]} [OPTIONS] {takes}"
 
     def register(run: F) -> F:
         return app.command(run, help_epilogue=end, **options)
@@ -154,8 +162,8 @@ class NetworkOptions:
     output_weight: float | None = None
     """With --train first: V of the output layer, half +V and half −V (1)."""
     loss: str = DEFAULT["loss"]
-    """`logistic` or `exponential` (`predict` also knows `hinge` and `hinge:G`). Sum and mean have
-    the same path; the loss and the time that are shown are those of the sum."""
+    """`logistic` or `exponential`. Sum and mean have the same path; the loss and the time that are
+    shown are those of the sum."""
 
     def setting(self, **more: Any) -> Setting:
         """The setting, trained by gradient flow unless `more` says otherwise."""
@@ -180,6 +188,14 @@ def time_left(seconds: float, kept_back: float = 0.0) -> float:
         raise BadInput(f"--seconds {seconds:g} must be positive")
     passed = perf_counter() - process_start[0]
     return max(seconds - passed - min(kept_back, seconds / 3), 0.01 * seconds)
+
+
+def telling(points: Dataset, width: int) -> float:
+    """About how many seconds it takes to measure, compress and write what was found.
+
+    For each coordinate of a point or a neuron; in small problems nobody waits for it.
+    """
+    return 1.5e-6 * points.d * (points.n + width)
 
 
 def compile_first(prepare: Callable[[], None]) -> None:

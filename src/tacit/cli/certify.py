@@ -23,12 +23,13 @@ class Named(NamedTuple):
     train: Literal["both", "first"]
 
 
-@command("tacit certify best.npz --data points.csv")
+@command("tacit certify best.npz --data points.csv", data="--data takes")
 def certify(
     weights: Path,
     /,
     *,
     data: str | None = None,
+    layers: str | None = None,
     options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     activation: str | None = None,
     train: Literal["both", "first"] | None = None,
@@ -45,14 +46,17 @@ def certify(
     ----------
     weights
         A folder of `train` or `limit` (its data and setting are known; of `limit` the limit, or the
-        last moment where there is none), or a .npz file with W (m × d) and a (m), or with two
-        layers as PyTorch names them (fc1.weight, fc2.weight; biases with --bias).
+        last moment where there is none), or a file (.npz, .safetensors, .pt of a PyTorch
+        state_dict) with W (m × d) and a (m), or with two layers as PyTorch names them (fc1.weight,
+        fc2.weight; biases with --bias).
     data
-        With a .npz file: the data, a file or generator call.
+        With a file of weights: the data, a file or generator call.
+    layers
+        With a file that has more: the names of the two layers, such as fc1,fc2.
     activation
-        With a .npz file: `relu` or `leaky:A`; by default what the file says, else `relu`.
+        With a file of weights: `relu` or `leaky:A`; by default what the file says, else `relu`.
     train
-        With a .npz file: the layers that were trained; both by default.
+        With a file of weights: the layers that were trained; both by default.
     tolerance
         Residuals, shortfalls of the margin, and sines of the angles between a neuron's boundary and
         a point on it, up to this, count as none.
@@ -65,19 +69,21 @@ def certify(
     """
     time_left(seconds)
     if weights.is_dir():
-        given = data is not None or activation is not None or train is not None
+        given = any(one is not None for one in (data, layers, activation, train))
         if given or options != PointOptions():
             raise BadInput("a run folder has its own data and setting; leave these options out")
         networks = _in_folder(weights)
     else:
         if not weights.exists():
-            raise BadInput(f"{weights}: there is no such run folder or .npz file")
+            raise BadInput(f"{weights}: there is no such run folder or file of weights")
         if data is None:
             raise BadInput(f"{weights}: say which data the weights are for, --data DATA")
         alpha = None if activation is None else Setting(activation=activation).alpha
         points = options.load(data)
-        network = Network.load(weights, alpha, options.bias)
-        networks = [Named(weights.name, network, points, train or "both")]
+        two = tuple(layers.split(",")) if layers else ()
+        network = Network.load(weights, alpha, options.bias, two)
+        name = f"{weights.name}, layers {' and '.join(two)}" if two else weights.name
+        networks = [Named(name, network, points, train or "both")]
 
     from tacit.certificates import certificates_to_dict
     from tacit.certificates import certify as certify_network

@@ -18,6 +18,7 @@ from tacit.cli._app import (
     compile_first,
     print_json,
     process_start,
+    telling,
     time_left,
     warn,
 )
@@ -35,7 +36,7 @@ MOST_TOLD, MOST_NEAR = 7, 3
 """Theorems that a summary names: those with a verdict, and those that just fail."""
 
 
-@command("tacit explain points.csv --out why")
+@command("tacit explain points.csv --out why", takes="[DATA]")
 def explain(
     data: str = DEFAULT,
     /,
@@ -94,7 +95,7 @@ def explain(
             seed=seed,
             only=only,
             log10_loss=log10_loss,
-            seconds=time_left(seconds, DRAWING),
+            seconds=time_left(seconds, DRAWING + telling(points, setting.width)),
             progress=tell,
         )
         explanation = replace(explanation, time_limit=seconds)

@@ -17,6 +17,7 @@ from tacit.cli._app import (
     command,
     compile_first,
     print_json,
+    telling,
     time_left,
     warn,
 )
@@ -37,7 +38,7 @@ DRAWING = 1.0
 """Seconds that a picture may take."""
 
 
-@command("tacit limit points.csv --init balanced:1e-6 --picture limit.png")
+@command("tacit limit points.csv --init balanced:1e-6 --picture limit.png", takes="[DATA]")
 def limit(
     data: str | None = None,
     /,
@@ -64,7 +65,7 @@ def limit(
         File or generator call; not needed with --resume. Of more than two classes, one network
         each against the rest.
     log10_loss
-        Follow the path until log₁₀ of the loss is at most this, and on to −10²⁵⁰ while it does
+        Follow the path until log₁₀ of the loss is at most this, and on, to any depth, while it does
         not show yet what it leads to.
     seconds
         About how long the command may take, over all classes; the path is cut where it would take
@@ -100,11 +101,12 @@ def limit(
         if (network, options, seed) != (NetworkOptions(), DataOptions(), 0):
             raise BadInput("--resume keeps the setting, the data and the seed; leave them out")
         earlier = Limit.load(resume)
-        points = earlier.data
+        points, width = earlier.data, earlier.setting.width
     else:
         assert data is not None
         setting, points = network.setting(), options.load(data)
-    kept_back = 0.0 if picture is None else DRAWING
+        width = setting.width
+    kept_back = telling(points, width) + (0.0 if picture is None else DRAWING)
     with flow_progress(hidden=json) as progress:
         left = time_left(seconds, kept_back)
         result = follow_to_limit(
@@ -253,7 +255,7 @@ def _print_path(screen: Console, one: Limit) -> None:
     log_t = path.last.log_t / math.log(10)
     when = f"log₁₀ t = {log_t:.6g}" if math.isfinite(log_t) else "t = 0"
     screen.print(
-        f"followed to log₁₀ loss {one.log10_loss:.6g} (sum over the points) at {when}, "
+        f"followed to {path.last.loss_text(6)} (sum over the points) at {when}, "
         f"{count(path.steps, 'step')}; {kinds or 'no events'}{balance}"
     )
     phase = one.early_phase

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from tacit.cli._app import Unused, command, print_json, warn
 
 
-@command("tacit list theorems", about_data=False, name="list")
+@command("tacit list theorems", data=None, name="list")
 def list_(
     what: Literal["data", "properties", "theorems", "figures", "measures", "initialisations"],
     /,
@@ -83,13 +83,13 @@ def _items(what: str) -> list[dict[str, Any]]:
 def _print_items(entries: list[dict[str, Any]]) -> None:
     from rich.markup import escape
 
-    from tacit.cli.terminal import console
+    from tacit.cli.terminal import console, print_hanging
 
     out = console()
     for entry in entries:
-        place = f"  [dim]{escape(entry['place'])}[/]" if "place" in entry else ""
-        out.print(f"[bold]{escape(entry['name'])}[/]{place}")
-        out.print(f"    {escape(entry['summary'])}")
+        place = f"[dim]{escape(entry['place'])}[/]" if "place" in entry else " "
+        print_hanging(out, f"[bold]{escape(entry['name'])}[/]  ", place)
+        print_hanging(out, "    ", escape(entry["summary"]))
         if entry.get("parameters"):
             given = ", ".join(f"{k}={v}" for k, v in entry["parameters"].items())
-            out.print(f"    [dim]{escape(given)}[/]")
+            print_hanging(out, "    ", escape(given), style="dim")

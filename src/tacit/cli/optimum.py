@@ -117,18 +117,18 @@ def optimum(
             known = f"the objective is in [{bounds[0]:.10g}, {bounds[1]:.10g}]"
             warn(f"interrupted; {known}; nothing was saved")
             return 130
-    failure = None
+    failure, searched = None, best
     if proof is not None:
         try:
             raw, verification = proof_of(best)
             write_file(proof, raw, force)
-            best = replace(best, proof=verification)
+            searched, best = best, replace(best, proof=verification)
         except Exception as error:  # the optimum is shown all the same
             failure = error
     if json:
         print_json(best.to_dict())
     else:
-        _print_optimum(best, proof)
+        _print_optimum(best, proof, searched.objective_bounds.lower)
     if failure is not None:
         raise failure
     return int(math.isinf(best.objective_bounds.upper))
@@ -148,8 +148,8 @@ def bounds_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | N
         )
 
 
-def _print_optimum(best: Optimum, proof: Path | None) -> None:
-    """Bounds, networks and the proof, or why no network fits."""
+def _print_optimum(best: Optimum, proof: Path | None, lower: float) -> None:
+    """Bounds, networks and the proof, or why no network fits; `lower` is what floats have shown."""
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
@@ -161,6 +161,8 @@ def _print_optimum(best: Optimum, proof: Path | None) -> None:
     if best.status != "infeasible":
         for line in best.bounds_in_words:
             screen.print(escape(line))
+    if best.what_would_help and best.proof is None:
+        screen.print(best.what_would_help)
     for name, part in zip(best.class_names, best.per_class, strict=True):
         prefix = f"{escape(name)}: " if name else ""
         if best.status != "infeasible":
@@ -175,10 +177,9 @@ def _print_optimum(best: Optimum, proof: Path | None) -> None:
     if best.proof is None:
         return
     screen.print(f"proof: {escape(str(proof))}")
-    proved = best.proof.objective_bounds
-    if proved is not None and proved.lower < (1 - 1e-9) * best.objective_bounds.lower:
+    if best.status != "infeasible" and best.objective_bounds.lower < (1 - 1e-8) * lower:
         screen.print(
-            f"[yellow]note[/] the file proves less: the objective is at least {proved.lower:.10g} "
+            f"[yellow]note[/] the file proves less than the search, which came to {lower:.10g} "
             "(a proof of all of it would be too large)"
         )
 

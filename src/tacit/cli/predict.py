@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import NetworkOptions, PointOptions, command, print_json
+from cyclopts import Parameter
+
+from tacit.cli._app import DEFAULT, NetworkOptions, PointOptions, command, print_json
 from tacit.messages import printable
 
 if TYPE_CHECKING:
@@ -19,6 +21,16 @@ SIGNS = {True: "[green]yes[/]", None: "[yellow]?[/]  ", False: "[red]no[/] "}
 """How an answer looks, the most telling first."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AskedNetwork(NetworkOptions):
+    """The same, with the losses that theorems speak of and no limit is computed for."""
+
+    loss: str = DEFAULT["loss"]
+    """`logistic` or `exponential`, of which sum and mean have the same path; `hinge`, or `hinge:G`
+    as in brutzkus2019 (4)."""
+
+
 @command("tacit predict orthogonal:n=40,d=2 --only lyu2021")
 def predict(
     data: str,
@@ -27,7 +39,7 @@ def predict(
     options: PointOptions = PointOptions(),  # noqa: B008  (frozen)
     only: tuple[str, ...] = (),
     model: str = "two_layer",
-    network: NetworkOptions = NetworkOptions(),  # noqa: B008  (frozen)
+    network: AskedNetwork = AskedNetwork(),  # noqa: B008  (frozen)
     rule: Literal["flow", "gd", "sgd", "adam"] = "flow",
     lr: float = 0.1,
     seed: int = 0,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.reproduction.reproductions import Update
 
 
-@command("tacit reproduce phuong2021:fig1 --quick", about_data=False)
+@command("tacit reproduce phuong2021:fig1 --quick", data=None, takes="[FIGURES...]")
 def reproduce(
     *figures: str,
     quick: bool = False,

@@ -13,7 +13,7 @@ REASONS = 3
 """Reasons of failed runs that are shown."""
 
 
-@command("tacit sweep grid.toml --plot", about_data=False)
+@command("tacit sweep grid.toml --plot", data=None)
 def sweep(
     file: Path,
     /,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tacit.training import Run
 
 MOST_RUNS = 10_000
+"""Networks of one ensemble, whose states are all in memory; `tacit sweep` is for more."""
 MOST_COLUMNS = 3
 """Networks that get a column each; of more, the range is shown."""
 
@@ -60,7 +61,7 @@ class TrainingOptions:
     `no_improvement:K`, `agreement`, `direction:ANGLE`."""
 
 
-@command("tacit train orthogonal:n=100,d=2 --out run --picture learned.png")
+@command("tacit train orthogonal:n=100,d=2 --out run --picture learned.png", takes="[DATA]")
 def train(
     data: str | None = None,
     /,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tacit.proofs import Verification
 
 
-@command("tacit verify proof.json")
+@command("tacit verify proof.json", data="--data takes")
 def verify(
     file: Path,
     /,

@@ -21,6 +21,7 @@ from tacit.files import open_regular
 from tacit.values import BadInput
 
 MOST_BYTES = 1 << 30
+"""Bytes of a file that are read; text of 1 GiB is about 0.4 GiB of floats."""
 LABEL_NAMES = ("y", "label", "labels", "target", "class")
 """Headers of what is most likely the label, in any case."""
 MOST_LABEL = 200

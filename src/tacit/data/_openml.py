@@ -23,6 +23,7 @@ from tacit.files import write_file
 DATA_ID = 554  # mnist_784, version 1
 SPLITS = {"train": slice(0, 60_000), "t10k": slice(60_000, 70_000)}
 WAIT_SECONDS = 10.0
+"""Silence of the server after which the download is given up."""
 
 
 def fetch_mnist(folder: Path, checksums: Mapping[str, str]) -> None:

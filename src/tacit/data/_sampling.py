@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.data.generators import require
+from tacit.messages import require
 from tacit.values import Dataset
 
 LARGEST = 1e100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.data.generators import require
+from tacit.messages import require
 
 STARTS = 10
 """Random starts of k-means; the best end counts."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data._sampling import LARGEST, between
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
 from tacit.data.symmetric import with_hints
+from tacit.messages import require
 from tacit.values import Dataset
 
 

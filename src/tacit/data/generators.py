@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.messages import near_miss
+from tacit.messages import near_miss, require
 from tacit.values import BadInput, Dataset
 
 MOST_ENTRIES = 100_000_000
@@ -81,12 +81,6 @@ def generate(call: str) -> Dataset:
             raise BadInput(f"'{call}' gives '{key}' twice")
         given[key] = _value(name, key, text, hints[key])
     return chosen(**given)
-
-
-def require(condition: bool, message: str) -> None:
-    """A parameter's own condition; the message says what was given and what would be right."""
-    if not condition:
-        raise BadInput(message)
 
 
 def _value(name: str, key: str, text: str, hint: Any) -> Any:

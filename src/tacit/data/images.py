@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from tacit.data._openml import fetch_mnist
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
 from tacit.data.idx import inside, read_idx
+from tacit.messages import require
 from tacit.values import BadInput, Dataset
 
 CHECKSUMS = {

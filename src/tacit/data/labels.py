@@ -10,6 +10,7 @@ from tacit.data._csv import number
 from tacit.values import BadInput
 
 MOST_CLASSES = 1000
+"""With more, the labels are most likely numbers to be predicted."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from tacit.data._sampling import (
     train_and_test,
     unit_vector,
 )
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
+from tacit.messages import require
 from tacit.values import Dataset
 
 FARTHEST_TAIL = 1e6

@@ -110,7 +110,7 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
         setting = after[0] if after and has_setting else keywords.get("setting")
         if setting is not None and not isinstance(setting, Setting):
             raise BadInput(
-                f"the setting is a {type(setting).__name__}; give a Setting, "
+                f"`setting` has the type {type(setting).__name__}; give a Setting, "
                 "such as tacit.Setting(activation='leaky:0.3', width=50)"
             )
         check_kinds(verb, keywords)

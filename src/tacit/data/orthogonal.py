@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data._sampling import Points, between, train_and_test
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
+from tacit.messages import require
 from tacit.values import Dataset
 
 

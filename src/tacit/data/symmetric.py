@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.data._sampling import LARGEST, between, train_and_test, unit_vector
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
 from tacit.data.linear import teacher_points
+from tacit.messages import require
 from tacit.values import Dataset
 
 PLAIN = (1e-30, 1e30)

@@ -8,12 +8,21 @@ from itertools import combinations
 import numpy as np
 
 from tacit.data._sampling import Points, between, halves, train_and_test
-from tacit.data.generators import generator, require
+from tacit.data.generators import generator
+from tacit.messages import require
 from tacit.values import BadInput, Dataset
 
 PATTERNS = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]], dtype=np.float64)
 """p₁, p₂, p₃, p₄ as rows; p₁ and p₃ are the positive patterns."""
 PATTERNS.flags.writeable = False
+
+OTHERS = {
+    "uniform": "uniform among the points that are not diverse",
+    "kinds": "every set of patterns that is not diverse is equally likely",
+    "one_missing": "all patterns but one positive one, as in the example after Theorem 6.5",
+    "both_positive": "all patterns but one negative one",
+}
+"""How positive points that are not diverse may be distributed; the paper does not say."""
 
 POSITIVE, NEGATIVE, ALL = (0, 2), (1, 3), (0, 1, 2, 3)
 """Rows of PATTERNS: the positive patterns, the negative ones, all of them."""
@@ -68,6 +77,7 @@ def xord(
     d: int = 7,
     p_plus: float | None = None,
     p_minus: float | None = None,
+    others: str = "uniform",
     seed: int = 0,
     test: int = 0,
 ) -> Dataset:
@@ -76,15 +86,23 @@ def xord(
     X has 2d columns; ⌊n/2⌋ positive points come first, then the negative ones (and likewise among
     the test points). Without p_plus (p_minus) the points of that label are uniform; with it, a
     point is diverse (Definition 4.2) with that probability. Fig. 1 has n=12, p_plus=0.5 and
-    p_minus=0.9.
+    p_minus=0.9. A positive point that is not diverse is uniform among those that are not
+    (others=uniform), or has each set of patterns with the same probability (kinds), or lacks one
+    positive pattern (one_missing, as in the examples of Theorem 6.5), or one negative pattern
+    (both_positive). A negative one repeats one pattern.
 
-    Ours: d; a point that is not diverse is uniform among those of its label that are not.
+    Ours: d, and the choice of others where the paper leaves it open.
     """
     uniform = uniform_diversity(d)
     plus = uniform[0] if p_plus is None else p_plus
     minus = uniform[1] if p_minus is None else p_minus
     between("xord", "p_plus", plus, 0, 1)
     between("xord", "p_minus", minus, 0, 1)
+    require(others in OTHERS, f"xord: others={others} must be one of {', '.join(OTHERS)}")
+    require(
+        others == "uniform" or plus == 1 or d >= 3,
+        f"xord: d={d} has no points with three patterns; others={others} needs d of at least 3",
+    )
     require(
         plus == 0 or d >= 4,
         f"xord: d={d} has no diverse positive points; p_plus={plus} needs d of at least 4",
@@ -95,12 +113,12 @@ def xord(
     )
 
     def draw(k: int, r: np.random.Generator) -> Points:
-        positive = _points(k // 2, d, plus, 1, r)
+        positive = _points(k // 2, d, plus, 1, r, others)
         negative = _points(k - k // 2, d, minus, -1, r)
         return np.vstack([positive, negative]), halves(k)
 
     data = train_and_test(draw, n, test, np.random.default_rng(seed))
-    return replace(data, parameters={"p_plus": plus, "p_minus": minus})
+    return replace(data, parameters={"p_plus": plus, "p_minus": minus, "others": others})
 
 
 @generator("brutzkus2019 §5, Fig. 3")
@@ -133,20 +151,22 @@ def _six_and_six(name: str, d: int, seed: int) -> np.ndarray:
     return np.vstack([_points(6, d, 1.0, 1, rng), _points(6, d, 1.0, -1, rng)])
 
 
-def _points(n: int, d: int, p: float, label: int, rng: np.random.Generator) -> np.ndarray:
-    """n points of one label: diverse with probability p, else uniform among the others."""
-    others, weights = _other_sets(d, label)
-    kinds = rng.choice(len(others), size=n, p=weights)
-    kinds[rng.random(n) < p] = len(others)
+def _points(
+    n: int, d: int, p: float, label: int, rng: np.random.Generator, others: str = "uniform"
+) -> np.ndarray:
+    """n points of one label: diverse with probability p, else as `OTHERS` says."""
+    sets, weights = _other_sets(d, label, others)
+    kinds = rng.choice(len(sets), size=n, p=weights)
+    kinds[rng.random(n) < p] = len(sets)
     rows = np.empty((n, d), dtype=np.int8)
-    for kind, patterns in enumerate([*others, ALL if label > 0 else NEGATIVE]):
+    for kind, patterns in enumerate([*sets, ALL if label > 0 else NEGATIVE]):
         chosen = np.flatnonzero(kinds == kind)
         rows[chosen] = _using_all(patterns, len(chosen), d, rng)
     return PATTERNS[rows].reshape(n, 2 * d)
 
 
-def _other_sets(d: int, label: int) -> tuple[list[tuple[int, ...]], np.ndarray]:
-    """The pattern sets of points that are not diverse, and how likely a uniform one has each."""
+def _other_sets(d: int, label: int, others: str) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """The pattern sets of points that are not diverse, and how likely each is."""
     if label < 0:
         return [(1,), (3,)], np.array([0.5, 0.5])
     sets = [
@@ -155,6 +175,10 @@ def _other_sets(d: int, label: int) -> tuple[list[tuple[int, ...]], np.ndarray]:
         for chosen in combinations(ALL, size)
         if set(chosen) & set(POSITIVE)
     ]
+    if others != "uniform":
+        lacking = {"one_missing": POSITIVE, "both_positive": NEGATIVE}.get(others)
+        fits = [lacking is None or {*ALL} - {*chosen} in ({i} for i in lacking) for chosen in sets]
+        return sets, np.array(fits) / sum(fits)
     # How many sequences of d patterns use all of a set of this size, divided by 3^d.
     third, twothirds = (1 / 3) ** d, (2 / 3) ** d
     one, two, three = third, twothirds - 2 * third, 1 - 3 * twothirds + 3 * third

@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 
 from tacit.data._sampling import between
-from tacit.data.generators import require
-from tacit.data.xor import PATTERNS, f_star, is_diverse
+from tacit.data.xor import OTHERS, PATTERNS, f_star, is_diverse
+from tacit.messages import require
 
 KINDS = np.array([kind for kind in product((False, True), repeat=4) if any(kind)])
 """P_x of the 15 kinds: whether p₁, p₂, p₃, p₄ occur."""
@@ -25,13 +25,6 @@ DIVERSE = is_diverse(POINTS, LABELS)
 """The kinds of diverse points (Definition 4.2)."""
 DECOYS = ~DIVERSE & ((LABELS < 0) | (KINDS[:, 1] & KINDS[:, 3]))
 """A₁ = {2}, A₂ = {4}, A₃ = {2, 4, 1}, A₄ = {2, 4, 3} (§6): all patterns but one of the label."""
-OTHERS = {
-    "uniform": "uniform among the points that are not diverse",
-    "kinds": "every set of patterns that is not diverse is equally likely",
-    "one_missing": "all patterns but one positive one, as in the example after Theorem 6.5",
-    "both_positive": "all patterns but one negative one",
-}
-"""How positive points that are not diverse may be distributed; the paper does not say."""
 
 
 def kind_probabilities(d: int, p_plus: float, p_minus: float, others: str) -> np.ndarray:

@@ -180,7 +180,7 @@ class Explanation(Result):
     def _lines(self) -> list[str]:
         from tacit.explanation.sentences import sentences
 
-        return [f"Explanation of {self.data._lines()[0]}", *sentences(self)]
+        return [f"Explanation of {self.data._lines()[0]}", *sentences(self, brief=True)]
 
 
 @takes_data
@@ -269,7 +269,7 @@ def explain(
             case = Case(part, setting, start, known)
             in_time = until + (deadline - until) * (k + 1) / (len(sets) + 1)
             others = OtherRuns(case, log10_loss, _deadline(started, in_time), end.interrupted)
-            verdicts = _judged(asked, observe(end), in_time, others, tell)
+            verdicts = judged(asked, observe(end), in_time, others, tell)
             parts.append(Part(name, end, verdicts))
         except KeyboardInterrupt:
             if not parts:
@@ -285,7 +285,7 @@ def explain(
         about = [one for one in asked if one.several_classes]
         case = Case(data, setting, start, dict(geometry.properties))
         others = OtherRuns(case, log10_loss, _deadline(started, deadline), interrupted)
-        whole = _judged(about, runs, deadline, others, tell)
+        whole = judged(about, runs, deadline, others, tell)
         interrupted = others.interrupted
     return Explanation(
         data,
@@ -308,7 +308,7 @@ def _deadline(started: float, latest: float) -> float:
     return min(latest, now + OTHER_RUNS[0] * (now - started) + OTHER_RUNS[1])
 
 
-def _judged(
+def judged(
     asked: Sequence[Theorem],
     run: Observation,
     deadline: float,

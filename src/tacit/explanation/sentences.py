@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tacit.explanation.explanation import Explanation, Part
 from tacit.flow import Limit
 from tacit.geometry import Geometry, predicates
@@ -23,11 +21,15 @@ NEAR = 0.3
 """Hypotheses about the data that fail by no more than this just fail."""
 
 
-def sentences(explanation: Explanation) -> list[str]:
-    """What the data is, what training does, whether that is the best, and what the theorems say."""
+def sentences(explanation: Explanation, brief: bool = False) -> list[str]:
+    """What the data is, what training does, whether that is the best, and what the theorems say.
+
+    Brief, they do not say by what evidence the limit is claimed.
+    """
     part = explanation.worst
     whose = f"Class {part.name} against the rest: " if part.name else ""
-    said = [of_the_data(explanation.geometry), whose + of_the_run(part.limit)]
+    run = of_the_end(part.limit) if brief else of_the_run(part.limit)
+    said = [of_the_data(explanation.geometry), whose + run]
     if part.limit.certificate is not None:
         said.append(part.limit.certificate.verdict)
     return [*said, of_the_theorems(part)]
@@ -55,19 +57,24 @@ def of_the_data(geometry: Geometry) -> str:
     return "; ".join(parts) + "."
 
 
-def of_the_run(limit: Limit) -> str:
+def of_the_end(limit: Limit) -> str:
     """Where the neurons end."""
     if not limit.outcome.settled:
         return f"Training is {limit.outcome}: {limit.reason}"
-    directions = np.array([group.direction for group in limit.groups])
     living = sum(group.size for group in limit.groups)
     rest = limit.setting.width - living
     died = f"; {count(rest, 'neuron')} died out" if rest else ""
-    where = count(len(directions), "direction")
+    where = count(len(limit.groups), "direction")
+    return f"Training converges: {count(living, 'neuron')} end in {where}{died}."
+
+
+def of_the_run(limit: Limit) -> str:
+    """Where the neurons end, by what evidence, and how that does on a test set."""
+    if not limit.outcome.settled:
+        return of_the_end(limit)
     tested = "" if limit.test_error is None else f" {of_the_test(limit)}"
-    ends = f"Training converges: {count(living, 'neuron')} end in {where}{died}."
     proved = "" if limit.proved is None else f" {limit.proved.sentence}"
-    return f"{ends} {limit.reason}{proved}{tested}"
+    return f"{of_the_end(limit)} {limit.reason}{proved}{tested}"
 
 
 def of_the_test(limit: Limit) -> str:

@@ -11,6 +11,7 @@ from tacit.geometry.predicate import row_norms
 from tacit.values import Dataset
 
 MOST_LISTED = 20
+"""Rows that a list names."""
 
 
 def facts(data: Dataset) -> dict[str, Any]:
@@ -19,6 +20,7 @@ def facts(data: Dataset) -> dict[str, Any]:
     zero = np.flatnonzero(~data.X.any(axis=1))
     groups: dict[bytes, list[int]] = {}
     for i, row in enumerate(data.X):
+        # A digest of each row, since the rows themselves as keys would hold a copy of the data.
         key = blake2b((row + 0.0).tobytes(), digest_size=16).digest()  # −0 becomes 0
         groups.setdefault(key, []).append(i)
     repeated = [rows for rows in groups.values() if len(rows) > 1]

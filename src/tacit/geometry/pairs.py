@@ -43,12 +43,15 @@ def pairs(view: View, rows: np.ndarray | None = None) -> Pairs:
         n, d = view.X.shape
         view.allow((2.0 * d + 30) * n * n, f"comparing {n:,} points in pairs")
         rows = np.arange(n)
+    # Class by class, so that a block of the Gram matrix is of one kind and needs no mask.
     order = rows[np.argsort(view.data.y[rows], kind="stable")]  # class by class
     X, y = view.rows[order], view.data.y[order]
     n, d = X.shape
     norms = np.linalg.norm(X, axis=1)
     safe = np.where(norms > 0, norms, 1.0)
     weights = view.sizes[order]
+    # Pixels and other small integers make right angles exactly, which rounding would leave in
+    # doubt.
     rounding = 0.0 if _products_are_exact(view) else (d + 4) * EPS
     if rounding:
         X, weights = X / safe[:, None], weights * norms
@@ -69,6 +72,7 @@ def pairs(view: View, rows: np.ndarray | None = None) -> Pairs:
             low = min(low, -bad[:, first:end].max())
             high = max(high, bad[:, :first].max(initial=-1.0), bad[:, end:].max(initial=-1.0))
             if rounding and max(-low, high) <= rounding and len(doubtful) <= MOST_EXACT_PAIRS:
+                # Each pair stands in both orders, so twice as many are looked at as may be kept.
                 for i, j in np.argwhere(bad >= -rounding)[: 2 * MOST_EXACT_PAIRS + 2]:
                     if start + i <= j:
                         doubtful.append((int(order[start + i]), int(order[j])))
@@ -117,6 +121,7 @@ def orthogonally_separable(view: View) -> Finding:
 
 def _refuted_by_sample(view: View) -> Finding:
     """All pairs would take too long; one bad pair in a sample is enough for a "no"."""
+    # A fixed seed: the same data is refuted by the same pair.
     rows = np.random.default_rng(0).permutation(view.data.n)[:SAMPLE]
     products = pairs(view, np.sort(rows))
     slack = min(products.lowest_same, -products.highest_other)
@@ -145,6 +150,7 @@ def symmetric(view: View) -> Finding:
         unpaired = max(1, abs(len(positive) - len(negative))) / view.data.n
         note = f"every x has a −x, but not one for one ({counts} points)"
         return Finding(False, -unpaired, note)
+    # The first ones only: a look at each costs all points, and the answer is "no" already.
     looked_at = alone[: max(1, MOST_ENTRIES // X.size)]
     apart = [_distance(-view.X[i], view.X[y != y[i]]) for i in looked_at]
     worst = int(np.argmax(apart))

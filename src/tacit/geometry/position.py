@@ -29,6 +29,7 @@ def general_position(view: View) -> Finding:
     if len(view.zero_rows):
         return Finding(False, 0.0, f"row {view.zero_rows[0]} is zero")
     unit = view.rows / np.linalg.norm(view.rows, axis=1)[:, None]
+    # Parallel rows first: they are common, and found without looking at any subset.
     parallel = _parallel_pair(view, unit) if k >= 2 else None
     if parallel:
         note = f"rows {parallel[0]} and {parallel[1]} are parallel"
@@ -38,11 +39,13 @@ def general_position(view: View) -> Finding:
         digits = int(subsets.bit_length() * np.log10(2))
         note = f"not computed: about 10^{digits} subsets of {k} points are out of reach"
         return Finding(None, None, note)
+    # What an SVD of a small matrix costs is mostly the call, hence the constant.
     view.allow(
         subsets * k * (1.5e4 + 250 * d + 10 * k * d),
         f"looking at {subsets:,} subsets of {k} points",
     )
     slack, worst = np.inf, ()
+    # LAPACK's error of a singular value is a small multiple of ε times the largest, here ≤ √d.
     error = 10 * d * EPS
     doubtful: list[tuple[int, ...]] = []
     every = combinations(range(n), k)
@@ -72,6 +75,7 @@ def _rows(rows: tuple[int, ...]) -> str:
 def _parallel_pair(view: View, unit: np.ndarray) -> tuple[int, int] | None:
     """Two rows that lie on one line through 0, exactly (pairs that round apart are overlooked)."""
     first = unit[np.arange(len(unit)), np.abs(unit).argmax(axis=1)]
+    # Nine digits only sort candidates; what is parallel is decided exactly.
     keys = np.round(unit * np.sign(first)[:, None], 9) + 0.0
     seen: dict[bytes, int] = {}
     for i, key in enumerate(keys):

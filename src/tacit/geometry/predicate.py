@@ -63,6 +63,7 @@ class View:
     def exponents(self) -> np.ndarray:
         """The exponent of the power of two below the largest entry of every row."""
         largest = np.abs(self.data.X).max(axis=1)
+        # A power of two: dividing by it changes no digit, so that exact decisions stay exact.
         return np.where(largest > 0, np.frexp(largest)[1] - 1, -1074)
 
     @cached_property

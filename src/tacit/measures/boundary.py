@@ -18,11 +18,13 @@ def bend(W: np.ndarray, a: np.ndarray, alpha: float) -> float:
     it. What this is there instead, at most, over ‖u‖ is the tangent of the angle. In two dimensions
     it is exact; in more it is the largest over random directions.
     """
+    # The angle does not depend on the scale of the layers, which may be beyond squares of floats.
     W, a = W / np.abs(W).max(), a / np.abs(a).max()
     u = (1 + alpha) / 2 * a @ W
     if len(u) == 1 or not u.any():  # a point, or nothing that a plane could be told from
         return 0.0 if u.any() else 90.0
     plane = np.linalg.svd(u[None])[2][1:]
+    # A fixed seed: the same network bends by the same angle.
     x = np.random.default_rng(0).standard_normal((DIRECTIONS, len(plane))) @ plane
     x /= np.linalg.norm(x, axis=1)[:, None]
     even = (1 - alpha) / 2 * np.abs(x @ W.T) @ a

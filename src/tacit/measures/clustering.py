@@ -34,6 +34,7 @@ def cluster_angle(s: Snapshot) -> float:
         if pair is None:
             return float("nan")
         one, other = unit[pair[0]], unit[pair[1]]
+        # An arccos near 1 would show no angle below 1e-8.
         angle = 2 * np.arctan2(np.linalg.norm(one - other), np.linalg.norm(one + other))
         largest = max(largest, float(angle))
     return largest

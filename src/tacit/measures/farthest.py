@@ -20,11 +20,13 @@ def farthest_pair(points: np.ndarray) -> tuple[int, int] | None:
     square = (points**2).sum(axis=1)
     best, pair, i = -1.0, (0, 0), int(square.argmax())
     for _ in range(SWEEPS):
+        # ‖p‖² + ‖q‖² − 2p·q by one product; the centring above keeps its cancellation small.
         distance = square + square[i] - 2 * points @ points[i]
         j = int(distance.argmax())
         if distance[j] <= best:
             break
         best, pair, i = float(distance[j]), (i, j), j
+    # No row is farther from another than its own distance to the mean and the largest one.
     reach = np.sqrt(square) + np.sqrt(square.max())
     rows = np.flatnonzero(reach >= (1 - 1e-9) * np.sqrt(max(best, 0.0)))
     if len(rows) ** 2 > MOST_PAIRS:

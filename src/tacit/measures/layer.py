@@ -60,6 +60,7 @@ class Layer:
         for side in (1, -1):
             rows = self.projected[self.sign * side > 0]
             ray = rows.sum(axis=0)
+            # arctan2 has all digits also for rows that lie almost on the ray.
             along, across = rows @ ray, rows[:, 0] * ray[1] - rows[:, 1] * ray[0]
             angles = np.degrees(np.arctan2(np.abs(across), along))
             total += float(angles @ np.linalg.norm(rows, axis=1))

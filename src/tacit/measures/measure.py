@@ -74,6 +74,7 @@ class Snapshot:
 def norms(rows: np.ndarray) -> np.ndarray:
     """Euclidean norms of rows; right where the squares of their entries leave float64."""
     scale = _largest(rows)
+    # By the largest entry first: weights along a flow may be 1e-200 or 1e200.
     return scale[..., 0] * np.linalg.norm(rows / scale, axis=-1)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from tacit.measures.measure import NotDefined, Snapshot, measure
 
 SHOWN = 10
+"""Singular values that are recorded, whatever the width: arrays of one shape."""
 
 
 @measure("balance")
@@ -27,8 +28,13 @@ def singular_values(s: Snapshot) -> np.ndarray:
 @measure("effective_rank")
 def effective_rank(s: Snapshot) -> float:
     """‖W‖_F²/‖W‖²: near 1 for rank one, at most the rank."""
-    W = _first_layer(s)
+    return effective_rank_of(_first_layer(s))
+
+
+def effective_rank_of(W: np.ndarray) -> float:
+    """‖W‖_F²/‖W‖² of a matrix, 0 for a matrix of zeros."""
     largest = np.linalg.norm(W, 2)
+    # Scaled first: the squares of weights of 1e-200 would be 0.
     return float(((W / largest) ** 2).sum()) if largest > 0 else 0.0
 
 

@@ -1,6 +1,6 @@
 """What people read when something is wrong: the one error they see, and words for it."""
 
-from tacit.messages.errors import BadInput
+from tacit.messages.errors import BadInput, require
 from tacit.messages.text import (
     count,
     harmless,
@@ -12,4 +12,4 @@ from tacit.messages.text import (
 )
 
 __all__ = ["BadInput", "count", "harmless", "near_miss", "number_text", "outward"]
-__all__ += ["percent_below", "printable"]
+__all__ += ["percent_below", "printable", "require"]

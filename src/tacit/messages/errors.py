@@ -5,3 +5,9 @@ from __future__ import annotations
 
 class BadInput(ValueError):
     """Input a person can mend. The message is one line: what is wrong, where, what is right."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Refuse what a person gave; the message says what that was and what would be right."""
+    if not condition:
+        raise BadInput(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit._jax import jax, jnp
-from tacit.messages import BadInput
+from tacit.messages import require
 from tacit.models.activation import phi
 from tacit.models.model import Params, Shape, T, gradient_by_autodiff
 
@@ -27,9 +27,9 @@ class ImageCNN:
     """False (0) trains all but W, as the small network that has cluster centres as filters."""
 
     def __post_init__(self) -> None:
-        _require(1 <= self.filter <= self.side, f"filter = {self.filter} must be 1 … {self.side}")
-        _require(self.side >= 2, f"side = {self.side} must be at least 2")
-        _require(self.classes >= 1, f"classes = {self.classes} must be at least 1")
+        require(1 <= self.filter <= self.side, f"filter = {self.filter} must be 1 … {self.side}")
+        require(self.side >= 2, f"side = {self.side} must be at least 2")
+        require(self.classes >= 1, f"classes = {self.classes} must be at least 1")
 
     def shapes(self, d: int, width: int) -> dict[str, Shape]:
         _check_side(d, self.side)
@@ -83,7 +83,7 @@ class SixConv:
     side: int = 28
 
     def __post_init__(self) -> None:
-        _require(self.side >= 1, f"side = {self.side} must be at least 1")
+        require(self.side >= 1, f"side = {self.side} must be at least 1")
 
     def shapes(self, d: int, width: int) -> dict[str, Shape]:
         _check_side(d, self.side)
@@ -160,10 +160,5 @@ def _max_pool(z: jax.Array) -> jax.Array:
     return best
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BadInput(message)
-
-
 def _check_side(d: int, side: int) -> None:
-    _require(d == side**2, f"points have {d} coordinates; {side}×{side} images have {side**2}")
+    require(d == side**2, f"points have {d} coordinates; {side}×{side} images have {side**2}")

@@ -32,7 +32,7 @@ class Initialisation(ABC):
 
     @abstractmethod
     def draw(self, shapes: Shapes, rng: np.random.Generator) -> Weights:
-        """The trained parts."""
+        """Draw the weights of the parts that are trained."""
 
     def __post_init__(self) -> None:
         if not all(isinstance(v, str) or 0 < v < math.inf for v in astuple(self)):
@@ -299,6 +299,7 @@ def embed(two: Weights, b: np.ndarray) -> Weights:
         raise BadInput("the embedding vector b needs entries of both signs and none that is zero")
     if not two["a"][0] > 0 > two["a"][1]:
         raise BadInput(f"the two output weights must be (+, −), not {two['a'].tolist()}")
+    # hypot, since squares of small entries of b may underflow.
     plus, minus = np.hypot.reduce(b[b > 0]), np.hypot.reduce(b[b < 0])
     share = np.where(b > 0, b / plus, -b / minus)  # b_k / b_±
     which = np.where(b > 0, 0, 1)

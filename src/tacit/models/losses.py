@@ -82,6 +82,7 @@ class Loss(ABC):
     def _scaled_total(self, q: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
         """s = max_i log ℓ_i (0 where that is −inf), and e^(−s) L."""
         log_values = self.log_values(q, y)
+        # The shift cancels in the value; its gradient would only add rounding.
         shift = jax.lax.stop_gradient(jnp.max(log_values))
         shift = jnp.where(shift > -jnp.inf, shift, 0.0)
         return shift, jnp.sum(_like(self.weights(y), q) * jnp.exp(log_values - shift))

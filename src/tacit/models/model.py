@@ -27,7 +27,7 @@ class Shape(NamedTuple):
 
 
 class Model(Protocol):
-    """An architecture."""
+    """What every architecture has: shapes of its weights, outputs and gradients."""
 
     def shapes(self, d: int, width: int) -> dict[str, Shape]:
         """Every part of the parameters, trained or not, for inputs in R^d.

@@ -10,6 +10,7 @@ from tacit.models.activation import check_alpha, phi
 from tacit.models.model import Params, Shape, T, gradient_by_autodiff
 
 MOST_LAYERS = 100
+"""Far beyond what the papers train."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tacit.plot.neuron_paths import neuron_paths as turning
     from tacit.plot.plane import network_outputs as network
     from tacit.plot.plane import points as points
+    from tacit.plot.probes import margin_and_residual as probe
+    from tacit.plot.probes import sorted_margins as probed
     from tacit.plot.verdict_bars import applicability as predictions
     from tacit.plot.verdict_bars import slacks as geometry
     from tacit.training import Run
@@ -55,6 +57,8 @@ _NOUNS = {
     "verification": ("proved", "proved_bounds"),
     "neurons": ("neuron_circle", "neurons"),
     "points": ("plane", "points"),
+    "probe": ("probes", "margin_and_residual"),
+    "probed": ("probes", "sorted_margins"),
     "predictions": ("verdict_bars", "applicability"),
     "run": ("learned", "outputs"),
     "turning": ("neuron_paths", "neuron_paths"),
@@ -71,6 +75,8 @@ _RESULTS = {
     "Limit": "limit",
     "Limits": "limit",
     "Predictions": "predictions",
+    "Probe": "probe",
+    "Probed": "probed",
     "Run": "run",
 }
 """The noun that draws a result, by the name of its class."""

@@ -32,6 +32,8 @@ EXAMPLES = {
     "Network": "tacit.optimum('xor').network, tacit.load('xor')",
     "Optimum": "tacit.optimum('xor')",
     "Predictions": "tacit.predict('xor', only='lyu2021')",
+    "Probe": "tacit.Probe(np.eye(2), [1, 1])",
+    "Probed": "tacit.probe((lambda w, x: w @ x, np.ones(2)), np.eye(2), [1, 1])",
     "Reproduction": "tacit.reproduce('wang2022:fig2', quick=True)",
     "Run": "tacit.train('xor', epochs=5)",
     "Verification": "tacit.verify(tacit.certificates.proof_of(tacit.optimum('xor'))[0])",
@@ -48,6 +50,7 @@ matplotlib Axes
 
 Examples
 --------
+>>> import numpy as np
 >>> import tacit
 >>> from matplotlib.figure import Figure
 >>> ax = Figure().subplots()

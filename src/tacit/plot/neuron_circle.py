@@ -13,7 +13,8 @@ from matplotlib.patches import Circle
 
 from tacit.flow import Limit, Limits
 from tacit.plot.axes import LIMIT, SMALL, draws, own_axes
-from tacit.plot.plane import MINUS, PLUS
+from tacit.plot.plane import MINUS, PLUS, coordinate_names
+from tacit.values import Dataset
 
 MOST_DOTS = 400
 """The number of initial directions drawn."""
@@ -47,7 +48,7 @@ def neurons(
     limit, ax = limit.worst, own_axes(ax)
     after, share, whose = _after(limit)
     order = np.argsort(share, kind="stable")
-    basis, names = _plane([after[k][1] for k in order[::-1]], limit.data.X)
+    basis, names = _plane([after[k][1] for k in order[::-1]], limit.data)
     _before(ax, limit, basis)
     for k in order:
         sign, u = after[k]
@@ -91,12 +92,12 @@ def _after(limit: Limit) -> tuple[list[tuple[int, np.ndarray]], np.ndarray, str]
     return named, weight[shown] / max(float(weight.max(initial=0.0)), 1e-300), "at the end"
 
 
-def _plane(heaviest: list[np.ndarray], X: np.ndarray) -> tuple[np.ndarray, tuple[str, str]]:
+def _plane(heaviest: list[np.ndarray], data: Dataset) -> tuple[np.ndarray, tuple[str, str]]:
     """Two orthonormal directions and their names; the data helps out where neurons span less."""
-    d = X.shape[1]
+    d = data.d
     if d <= 2:
-        return np.eye(2)[:, :d], ("x₁", "x₂")
-    others = [*np.linalg.svd(X, full_matrices=False)[2][:2], *np.eye(min(d, 3), d)]
+        return np.eye(2)[:, :d], coordinate_names(data, d)
+    others = [*np.linalg.svd(data.X, full_matrices=False)[2][:2], *np.eye(min(d, 3), d)]
     candidates = [(u, "direction of the heaviest neurons") for u in heaviest]
     candidates += [(u, "direction of the data") for u in others]
     rows: list[np.ndarray] = []

@@ -57,7 +57,10 @@ def neuron_paths(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     _time(ax, s, limit.measures.separation)
     for colour, name in ((PLUS, "a > 0"), (MINUS, "a < 0")):
         ax.plot([], [], c=colour, label=name)
-    ax.legend(loc="best", fontsize=SMALL, ncols=2)
+    # Below the panel: lines cross all of it, and none of its corners is free.
+    ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=SMALL, ncols=2, frameon=False
+    )
     if len(shown) < len(a):
         ax.set_title(f"{ax.get_title()} (the {len(shown)} largest of {len(a)})")
     return ax

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.ndimage import binary_opening
 
 from tacit.plot.axes import SMALL, draws, literal, own_axes
 from tacit.values import Dataset, Network
@@ -50,9 +49,7 @@ def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
         offset[-1] = X[0, -1]
     inputs = d - bias
     if inputs <= 2:
-        named = tuple(map(literal, data.columns[:inputs])) or ("x₁", "x₂")
-        names = (named[0], named[1] if len(named) > 1 else "")
-        return Plane(np.eye(max(d, 2))[:2, :d], names, offset, True)
+        return Plane(np.eye(max(d, 2))[:2, :d], coordinate_names(data, inputs), offset, True)
     seen = W if W is not None and W.shape[1] == d and W.any() else X
     directions = np.linalg.svd(seen[:, :inputs], full_matrices=False)[2]
     if len(directions) < 2:  # one row only: any direction orthogonal to it will do
@@ -63,6 +60,12 @@ def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
     basis = np.zeros((2, d))
     basis[:, :inputs] = directions[:2]
     return Plane(basis, (f"first singular direction of {whose}", "second"), offset, False)
+
+
+def coordinate_names(data: Dataset, inputs: int) -> tuple[str, str]:
+    """What the axes of data with one or two coordinates are called."""
+    named = tuple(map(literal, data.columns[:inputs])) or ("x₁", "x₂")
+    return named[0], named[1] if len(named) > 1 else ""
 
 
 @draws("points", "data : Dataset", "The points.")
@@ -113,8 +116,7 @@ def boundary(
     largest = np.abs(f).max()
     if largest > 0:
         ax.contourf(U, V, f / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", alpha=0.45)
-        # The opening leaves out single cells in which f is 0 because they are on the boundary.
-        if (nothing := binary_opening(f == 0, np.ones((3, 3)))).any():
+        if (nothing := _zero_region(outputs, U, V, f)).any():
             ax.contourf(U, V, nothing, levels=[0.5, 1.5], colors=["0.88"])
             ax.plot([], [], "s", c="0.88", ms=7, label="output 0")
             f = np.where(nothing, np.nan, f)
@@ -126,6 +128,23 @@ def boundary(
         title = "output and boundary on a plane through 0,\npoints projected onto it"
     ax.set_title(title)
     return _finished(ax, seen)
+
+
+def _zero_region(
+    outputs: Callable[[np.ndarray], np.ndarray], U: np.ndarray, V: np.ndarray, f: np.ndarray
+) -> np.ndarray:
+    """Where f is 0 inside of a region, or at its edge, and not only on a line through the point.
+
+    Three points close by, 120° apart, tell: some have either sign where a boundary passes.
+    """
+    region = f == 0
+    here = np.column_stack([U[region], V[region]])
+    if len(here):
+        turns = np.radians([10.0, 130.0, 250.0])
+        steps = 0.01 * (U[0, 1] - U[0, 0]) * np.column_stack([np.cos(turns), np.sin(turns)])
+        near = np.sign([outputs(here + step) for step in steps])
+        region[region] = (near == 0).any(axis=0) & (near.min(axis=0) >= near.max(axis=0) - 1)
+    return region
 
 
 def draw_points(ax: Axes, data: Dataset, seen: Plane) -> None:

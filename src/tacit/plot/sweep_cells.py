@@ -17,6 +17,7 @@ Kind = Literal["mean", "geometric", "share", "word"]
 """A geometric mean is that of positive numbers of very different size."""
 
 MOST_WORDS = 6
+"""Colours that are told apart; rarer words share the last one."""
 HUGE = 1e250
 """Numbers beyond are drawn here."""
 DECADES = 1000.0

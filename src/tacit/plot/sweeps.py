@@ -269,6 +269,7 @@ def _norm(Z: np.ndarray, kind: str) -> Normalize:
         return Normalize(0, 1)
     if kind == "geometric":
         return LogNorm(low, high)
+    # Values that agree up to rounding get one colour, not a scale of their noise.
     still = high - low <= 1e-12 * max(abs(low), abs(high))
     room = (abs(high) / 2 or 0.5) if still else 0.0
     return Normalize(low - room, high + room)

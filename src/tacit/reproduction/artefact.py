@@ -19,6 +19,7 @@ import numpy as np
 
 from tacit.messages import near_miss
 from tacit.values import BadInput
+from tacit.values.status import Status
 
 T = TypeVar("T")
 
@@ -61,6 +62,14 @@ def entries(settings: Settings) -> list[Entry]:
     return [*others, seed]
 
 
+class Whose(Status):
+    """Why a claim does not hold."""
+
+    PAPER = "paper", "What is printed is mistaken; the finding derives it."
+    OURS = "ours", "Something of ours (a choice, a size) is the reason."
+    OPEN = "open", "We do not know; the finding says what would settle it."
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a paper says of an artefact, and what we measured."""
@@ -69,7 +78,7 @@ class Claim:
     text: str
     """The claim as a sentence that can be false."""
     paper: float | str
-    """The paper's value or bound."""
+    """What the paper states, its number or its words; `not stated` where the claim is ours."""
     ours: float | str
     """What was measured."""
     holds: bool
@@ -77,6 +86,10 @@ class Claim:
     """99% confidence interval of `ours`, where it was estimated from random runs."""
     finding: str = ""
     """Where the claim does not hold for us: why (our reading, our choice, a mistake in print)."""
+    criterion: str = ""
+    """The bound of ours that decides; empty where the paper's own number does."""
+    whose: str = ""
+    """A word of `Whose` where the claim does not hold and there is a finding."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ def caption(about: dict[str, Any]) -> str:
 
 def compared(claim: dict[str, Any]) -> str:
     """Our number and the paper's, in a few words."""
-    said = f"{number(claim['ours'])}, paper {number(claim['paper'])}"
+    said = f"{number(claim['ours'])}, paper: {number(claim['paper'])}"
+    said += f", judged by {claim['criterion']}" if claim.get("criterion") else ""
     if claim["interval"] is not None:
         low, high = claim["interval"]
         said += f" (99% interval {number(low)} … {number(high)})"

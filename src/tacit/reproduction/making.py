@@ -19,6 +19,8 @@ from tacit.values import BadInput, discovery
 from tacit.values.jsonable import plain
 
 CLAIMS = "claims.json"
+ADDED = {"criterion", "whose"}
+"""What claims of version 0.1 do not have."""
 FILES = (CLAIMS, "caption.txt", "figure.png", "figure.svg", "data.npz")
 
 
@@ -136,7 +138,8 @@ def _is_ours(about: Any) -> bool:
 
 
 def _is_claim(claim: Any) -> bool:
-    if not (isinstance(claim, dict) and {f.name for f in fields(Claim)} <= set(claim)):
+    needed = {f.name for f in fields(Claim)} - ADDED
+    if not (isinstance(claim, dict) and needed <= set(claim)):
         return False
     ends = claim["interval"]
     return (
@@ -145,6 +148,7 @@ def _is_claim(claim: Any) -> bool:
         and all(isinstance(claim[key], str | float | int | None) for key in ("paper", "ours"))
         and isinstance(claim["text"], str)
         and isinstance(claim["finding"], str)
+        and all(isinstance(claim.get(key, ""), str) for key in ADDED)
     )
 
 

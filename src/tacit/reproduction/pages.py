@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.files import write_file
 from tacit.messages import count
+from tacit.reproduction.artefact import Whose
 from tacit.reproduction.captions import number
 from tacit.reproduction.listing import Listed, catalogue
 from tacit.reproduction.making import read
@@ -18,7 +19,10 @@ BEYOND = "Beyond the papers: pictures that need the exact limit or a certificate
 
 
 def write_pages(out: Path) -> None:
-    """Write a page for every paper that has something in the folder, and the gallery of all."""
+    """Write a page for every paper that has something in the folder, and the gallery of all.
+
+    `failing.md` has every claim that does not hold, and whose fault that is.
+    """
     made = [
         (one, about)
         for one in catalogue().items.values()
@@ -29,6 +33,7 @@ def write_pages(out: Path) -> None:
         if mine:
             write_file(out / f"{key}.md", _page(key, mine).encode(), force=True)
     write_file(out / "gallery.md", _gallery(made).encode(), force=True)
+    write_file(out / "failing.md", _failing(made).encode(), force=True)
 
 
 def _page(key: str, made: list[tuple[Listed, dict[str, Any]]]) -> str:
@@ -61,16 +66,13 @@ def _section(one: Listed, about: dict[str, Any]) -> list[str]:
         f"![{one.title}]({one.folder}/figure.png)",
         "",
         *([one.text, ""] if one.text else []),
-        "| claim | paper | ours | |",
-        "|---|---|---|---|",
+        "| claim | paper | judged by | ours | |",
+        "|---|---|---|---|---|",
     ]
     for claim in about["claims"]:
-        measured = number(claim["ours"])
-        if claim["interval"] is not None:
-            low, high = claim["interval"]
-            measured += f" (99%: {number(low)} … {number(high)})"
-        verdict = "holds" if claim["holds"] else "**does not hold**"
-        lines.append(_row(claim["text"], number(claim["paper"]), measured, verdict))
+        verdict = "holds" if claim["holds"] else f"**does not hold** ({_whose(claim)})"
+        said, criterion = number(claim["paper"]), claim.get("criterion", "")
+        lines.append(_row(claim["text"], said, criterion, _measured(claim), verdict))
     for claim in about["claims"]:
         if not claim["holds"] and claim["finding"]:
             lines += ["", f"*{claim['text']}*: {claim['finding']}"]
@@ -86,6 +88,44 @@ def _section(one: Listed, about: dict[str, Any]) -> list[str]:
     own = [words for words in about["departures"] if words.partition(" = ")[0] not in shown]
     lines += ["", *(f"- {words}" for words in own), "", "</details>"]
     return lines
+
+
+def _measured(claim: dict[str, Any]) -> str:
+    """Our number, with its interval."""
+    if claim["interval"] is None:
+        return number(claim["ours"])
+    low, high = claim["interval"]
+    return f"{number(claim['ours'])} (99%: {number(low)} … {number(high)})"
+
+
+def _whose(claim: dict[str, Any]) -> str:
+    """Whose fault it is that a claim does not hold; open where nothing is said."""
+    return claim.get("whose") or Whose.OPEN
+
+
+def _failing(made: list[tuple[Listed, dict[str, Any]]]) -> str:
+    """All claims that do not hold in one table, with the reasons."""
+    claims = [(one, c) for one, about in made for c in about["claims"] if not c["holds"]]
+    total = sum(len(about["claims"]) for _, about in made)
+    lines = [
+        "# What does not hold",
+        "",
+        f"Of {total} claims, {len(claims)} do not hold. Each was judged again: whose fault is it?",
+        "",
+        *(f"- **{word}**: {word.sentence}" for word in Whose),
+        "",
+        "What was our fault and is mended is no longer here; the changelog has it.",
+        "",
+        "| figure | claim | paper | judged by | ours | whose | why |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for word in Whose:
+        for one, claim in claims:
+            if _whose(claim) == word:
+                said, why = number(claim["paper"]), claim["finding"] or "No reason is known."
+                words = claim["text"], said, claim.get("criterion", ""), _measured(claim)
+                lines.append(_row(f"[{one.id}]({one.key}.md)", *words, word, why))
+    return "\n".join(lines) + "\n"
 
 
 def _time(about: dict[str, Any]) -> str:

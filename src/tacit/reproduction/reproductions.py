@@ -82,9 +82,9 @@ class Reproduction(Result):
             pandas = import_module("pandas")
         except ImportError:
             raise BadInput("to_frame needs pandas; install it, or use to_dict()") from None
-        columns = ("figure", "id", "text", "paper", "ours", "interval", "holds", "finding")
-        rows = [[claim[name] for name in columns] for claim in self.claims]
-        return pandas.DataFrame(rows, columns=list(columns))
+        columns = "figure id text paper criterion ours interval holds whose finding".split()
+        rows = [[claim.get(name, "") for name in columns] for claim in self.claims]
+        return pandas.DataFrame(rows, columns=columns)
 
     def _lines(self) -> list[str]:
         failing = [claim for claim in self.claims if not claim["holds"]]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tacit.messages import printable
+from tacit.numerics.blas_threads import one_blas_thread
 from tacit.sweeps.columns import trains
 from tacit.sweeps.data_calls import load_call, need_two_classes
 from tacit.sweeps.plan_values import as_keys
@@ -26,6 +26,7 @@ Weights = dict[str, np.ndarray]
 MOST_HELD = 2**26
 """Numbers in the data and weights that are worked on together (0.5 GB)."""
 MOST_COMPILED = 64
+"""Kinds of compiled programs that a worker keeps; then it forgets all of them."""
 LONGEST = 500
 """Characters of a reason."""
 
@@ -35,7 +36,7 @@ def compute(pack: Pack, sets: Sets, threads: int = 1) -> list[RunResult]:
     results: list[RunResult] = []
     jobs: list[_Job] = []
     data = _Data(sets)
-    with _one_thread():
+    with one_blas_thread():
         for i, run in enumerate(pack, start=1):
             jobs.append(_Job(run))
             with jobs[-1]:
@@ -217,12 +218,3 @@ def one_line(error: BaseException) -> str:
     if not isinstance(error, BadInput) or not text:
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _one_thread() -> AbstractContextManager:
-    """Use one BLAS thread: more would add in another order, and every core has its worker."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # a GPU machine may not have it
-        return nullcontext()
-    return threadpool_limits(limits=1, user_api="blas")

@@ -27,8 +27,10 @@ from tacit.values import BadInput
 from tacit.values.arguments import MOST_SEED
 
 MOST_BYTES = 1 << 20
+"""Bytes of a plan."""
 KEYS = ("record", "epochs", "seed", "seconds", "data", "setting", "list", "plot", "slurm")
 SECONDS = 60.0
+"""For one run, where the plan says nothing."""
 PLOT = ("x", "y", "value")
 
 

@@ -12,7 +12,9 @@ from tacit.messages import near_miss
 from tacit.values import BadInput
 
 MOST_RUNS = 1_000_000
+"""Each has a folder of its own."""
 MOST_WHOLE = 2**63 - 1
+"""What a column of whole numbers holds."""
 DIGITS = 12
 """Significant digits of the inner points of a range; its ends are exact."""
 

@@ -15,6 +15,7 @@ from tacit.values import BadInput, Setting
 OWN = {"epochs": Kind(int), "seed": Kind(int)}
 """Axes outside of [data] and [setting], in the order of their columns."""
 EPOCHS = 1000
+"""Where the plan says nothing; as `tacit.train` has it."""
 
 Values = tuple[Any, ...]
 
@@ -29,7 +30,7 @@ class Builder:
         self._path, self._columns, self._record, self._seconds = path, columns, record, seconds
         self._data = [key for key in columns if key.startswith("data.")]
         self._shape = [key for key in self._data if key != "data.seed"]
-        self._own = [key for key in columns if key not in OWN and key not in self._data]
+        self._of_setting = [key for key in columns if key not in OWN and key not in self._data]
         self._called: dict[Values, DataCall] = {}
         self._settings: dict[Values, Setting] = {}
         self._first: dict[DataCall, Values] = {}
@@ -44,11 +45,11 @@ class Builder:
         if values.get("data.seed") == RUN:
             values["data.seed"] = values["seed"]
         data = tuple([values[key] for key in self._data])
-        own = tuple([values[key] for key in self._own])
+        chosen = tuple([values[key] for key in self._of_setting])
         shape = tuple([values[key] for key in self._shape])
         call = self._called.get(data) or self._call(data, shape)
-        setting = self._settings.get(own) or self._setting(own)
-        self._pairs[shape, own] = None
+        setting = self._settings.get(chosen) or self._setting(chosen)
+        self._pairs[shape, chosen] = None
         run = PlannedRun(
             data=call,
             setting=setting,
@@ -74,10 +75,10 @@ class Builder:
                 looked[shape] = self.calls.look(calls, "test_error" in self._record)
             except BadInput as error:
                 raise BadInput(f"{self._path}: data: {as_keys(error)}") from None
-        for shape, own in self._pairs:
+        for shape, chosen in self._pairs:
             if (points := looked.get(shape)) is not None:
                 try:
-                    settings.check_points(self._settings[own], *points)
+                    settings.check_points(self._settings[chosen], *points)
                 except BadInput as error:
                     raise BadInput(f"{self._path}: setting: {as_keys(error)}") from None
 
@@ -94,7 +95,7 @@ class Builder:
 
     def _setting(self, values: Values) -> Setting:
         try:
-            setting = settings.setting_of(dict(zip(self._own, values, strict=True)))
+            setting = settings.setting_of(dict(zip(self._of_setting, values, strict=True)))
             settings.check(setting, self._record)
         except BadInput as error:
             raise BadInput(f"{self._path}: setting: {as_keys(error)}") from None

@@ -21,8 +21,11 @@ MOST_ENTRIES = 10**6
 """The directions of data with more entries are not looked at: an SVD would take too long."""
 SAME = 1e-6
 """Radians up to which a direction that was proved is the one that was promised."""
+NEARLY_ALL = 0.99
+"""The share of the weight that must be proved to end near the directions that were promised."""
 MOST_REASONS = 2
 """Failing hypotheses that a sentence names."""
+_Directions = tuple[tuple[int, np.ndarray], ...]
 
 
 class VerdictStatus(Status):
@@ -62,7 +65,7 @@ class Verdict:
     words: str
     """One sentence."""
     proved: bool = False
-    """Whether the margin or the directions that it promises are proved, and not only observed."""
+    """Whether the margin and the directions that it promises are proved, and not only observed."""
 
     def __repr__(self) -> str:
         return f"{self.theorem.id}: {self.status}. {self.words}"
@@ -117,10 +120,10 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     status = VerdictStatus.AGREES if kept else VerdictStatus.DIFFERS
     words = theorem.verdict(residual, prediction, run)
     vague = [check.name for check in checks if not check.quantified]
-    proof = ""
+    proved = False
     if kept:
         status = VerdictStatus.CONFIRMED if fit else status
-        proof = _proof(theorem, prediction, run) if fit else ""
+        proof, proved = _proof(theorem, prediction, run) if fit else ("", False)
         words += proof
     elif isinstance(residual, Estimate) and not residual - residual.error > theorem.tolerance:
         status = VerdictStatus.OPEN
@@ -136,35 +139,45 @@ def judge(theorem: Theorem, case: Case, run: Observation | None = None) -> Verdi
     elif fit:
         status = VerdictStatus.REFUTED
     words += _undecided(checks)
-    return Verdict(theorem, checks, prediction, status, float(residual), words, bool(proof))
+    return Verdict(theorem, checks, prediction, status, float(residual), words, proved)
 
 
-def _proof(theorem: Theorem, prediction: Prediction, run: Observation | None) -> str:
-    """What is proved of a promise about the limit, whatever training does from here on."""
+def _proof(theorem: Theorem, prediction: Prediction, run: Observation | None) -> tuple[str, bool]:
+    """What is proved of a promise about the limit, and whether that is all that it promises."""
     end = run.proved if run is not None and theorem.needs == "limit" else None
     if end is None or not end.narrow:
-        return ""
+        return "", False
     proved = []
     if "margin" in prediction.values:
-        short = end.margin_bounds.gap
         off = abs(prediction.values["margin"] / end.margin_bounds.upper - 1)
         if off > NARROW:
-            return ""
-        proved.append(f"the margin can only end there, up to {max(short, off):.0e} of it")
-    if end.share is not None and prediction.directions:
-        angles = [
-            min(_angle(u, v) for s, v in prediction.directions if s == sign)
-            if any(s == sign for s, _ in prediction.directions)
-            else math.inf
-            for sign, u in end.directions
-        ]
-        if max(angles) <= SAME:
+            return "", False
+        most = 1.1 * (end.margin_bounds.gap + off)  # .1e rounds down by less than a tenth
+        proved.append(f"the margin can only end there, up to {most:.1e} of it")
+    whole = bool(proved) and theorem.proof_covers_it
+    if prediction.directions:
+        share = end.share if _same(end.directions, prediction.directions) else None
+        if share is None or share < NEARLY_ALL:
+            whole = False
+        else:
             near = f"within {end.angle:g} rad of these directions"
-            proved.append(f"at least {percent_below(end.share)} of the weight ends {near}")
-    return f" Proved: {', and '.join(proved)}." if proved else ""
+            proved.append(f"at least {percent_below(share)} of the weight ends {near}")
+    return f" Proved: {', and '.join(proved)}." if proved else "", whole
 
 
-def _angle(u: np.ndarray, v: np.ndarray) -> float:
+def _same(one: _Directions, other: _Directions) -> bool:
+    """Whether each direction of either is one of the other's, with its sign."""
+
+    def covers(these: _Directions, those: _Directions) -> bool:
+        return all(
+            any(s == sign and angle_between(u, v) <= SAME for sign, v in these) for s, u in those
+        )
+
+    return covers(one, other) and covers(other, one)
+
+
+def angle_between(u: np.ndarray, v: np.ndarray) -> float:
+    """The angle of two unit vectors in radians; accurate also where it is small."""
     return 2 * math.atan2(float(np.linalg.norm(u - v)), float(np.linalg.norm(u + v)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.certificates import ProvedEnd
 from tacit.values import Network, Outcome
 
-ROUNDING = 1e-14
+BALANCE_ROUNDING = 1e-14
 """What rounding makes of ‖w‖² − a² over a path, relative to the largest ‖w‖² + a² on it."""
 
 
@@ -79,5 +79,5 @@ class Observation:
             W, a = moment.network.W, moment.network.a
             squares = np.maximum((W**2).sum(axis=1) + a**2, 1e-300)
             largest = np.maximum(largest, squares)
-            lost = np.maximum(lost, ROUNDING * largest / squares)
+            lost = np.maximum(lost, BALANCE_ROUNDING * largest / squares)
             yield lost

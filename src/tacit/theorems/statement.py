@@ -89,6 +89,9 @@ class Theorem(ABC):
     several_classes: ClassVar[bool] = False
     """Whether it also speaks of more than two classes, with an observation whose members are one
     for each class against the rest."""
+    proof_covers_it: ClassVar[bool] = False
+    """Whether the margin and the directions that it predicts are all that it promises of the limit,
+    so that a proof of these proves it."""
     errata: ClassVar[tuple[Erratum, ...]] = ()
 
     def __repr__(self) -> str:

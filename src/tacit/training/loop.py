@@ -29,10 +29,12 @@ Progress = Callable[[int, float], None]
 """Called with the epochs done and the largest log loss of the members when last measured."""
 
 WORKERS = 2
+"""Networks that are trained at a time."""
 PIECE_SECONDS = 0.3
 """Compiled pieces are cut so that progress is shown, and an interrupt is heard, this often."""
 
 MOST_RECORDS = 10**5
+"""Moments at which a run is measured."""
 MOST_ENTRIES = 10**9
 """Numbers in the weights, or in the hidden layer over all points (8 GB)."""
 
@@ -186,13 +188,14 @@ class _Record(NamedTuple):
 
 def _members(seeds: Sequence[int], classes: int) -> tuple[tuple[int, int | None], ...]:
     if len(seeds) == 0:
-        raise BadInput("there must be at least one seed")
+        raise BadInput("`seeds` is empty; there must be at least one seed")
     for seed in seeds:
         check_seed(seed)
     return tuple((int(seed), k) for seed in seeds for k in (range(classes) if classes else (None,)))
 
 
 def _checkpoints(epochs: int, record: int) -> list[int]:
+    # Evenly in log time: late losses fall like 1/t, and directions turn like 1/log t.
     spread = np.geomspace(1, epochs, record).round().astype(int)
     return [0, *np.unique(np.append(spread, epochs)).tolist()]
 
@@ -236,6 +239,8 @@ class _Ensemble:
                 tasks = [pool.submit(member.advance, goal) for member in others]
                 for task in tasks:
                     task.result()
+                # How epochs are cut into pieces does not change the weights, so the clock may
+                # decide it.
                 elapsed = time.perf_counter() - begun
                 if elapsed < PIECE_SECONDS / 2:
                     self._piece *= 2

@@ -23,4 +23,5 @@ def epochs_at_once(n: int) -> int:
 def orders(seed: int, chapter: int, n: int) -> np.ndarray:
     """The orders of n examples in the epochs of a chapter: epochs × n."""
     rows = np.tile(np.arange(n, dtype=np.int32), (epochs_at_once(n), 1))
+    # Seeded by the chapter too: a run that is resumed draws it without those before it.
     return np.random.default_rng([seed, chapter]).permuted(rows, axis=1)

@@ -210,6 +210,8 @@ def check_stop(descent: Descent, state: TrainingState, X: jax.Array, y: jax.Arra
         on(_agree(params, X), stops.AGREEMENT)
     reference = state.reference
     if stop.angle is not None:
+        # Directions settle like 1/log t: from one epoch to the next hardly anything turns, long
+        # before.
         power_of_two = (state.epoch & (state.epoch - 1)) == 0
         turned = _angle(descent.model.trained(params), descent.model.trained(reference))
         settled = power_of_two & jnp.all(q > 0) & (turned <= stop.angle)  # no angle to zero

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tacit.files import open_regular, read_npz
+from tacit.messages import require
 from tacit.training import stopping as stops
 from tacit.training.rules import named_leaves, parse_descent, start
 from tacit.training.runs import FORMAT, Run
@@ -18,6 +19,7 @@ from tacit.values.jsonable import read_json
 from tacit.values.result import reading
 
 MOST_JSON_BYTES = 64 << 20
+"""Bytes of the JSON part of a run folder."""
 
 T = TypeVar("T")
 
@@ -40,11 +42,6 @@ def read_folder(
     arrays = read_npz(folder / "arrays.npz")
     with reading(folder, "a run folder"):
         return build(read_json(text), arrays)
-
-
-def require(condition: bool, message: str) -> None:
-    if not condition:
-        raise BadInput(message)
 
 
 def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:

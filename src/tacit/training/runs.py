@@ -25,6 +25,7 @@ from tacit.values.jsonable import plain
 from tacit.values.optional import optional_import
 
 FORMAT = 1
+"""The number of the layout of run folders; others are refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-ROUNDING = 1e-9
+OTHER_MACHINE = 1e-9
 """Numbers that were computed on another machine may differ by this."""
 
 
@@ -57,5 +57,5 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(alike, one, other))
     if type(one) in (int, float) and type(other) in (int, float):
-        return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+        return math.isclose(one, other, rel_tol=OTHER_MACHINE, abs_tol=OTHER_MACHINE)
     return one == other

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from tacit.files import read_npz, write_file
+from tacit.files import read_weights, write_file
 from tacit.messages import BadInput, count
 from tacit.models.activation import check_alpha
-from tacit.values.weight_names import two_layers
+from tacit.values.weight_names import chosen, two_layers
 
 SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
@@ -32,7 +33,7 @@ class Group:
     direction: np.ndarray
     """A unit vector."""
     weight: float
-    """Σ|a_k|‖w_k‖ over the group."""
+    """`Σ|a_k|‖w_k‖` over the group."""
     pattern: np.ndarray | None = None
     """The sign of direction·x_i for every point, 0 on an activation hyperplane, where known."""
 
@@ -122,7 +123,7 @@ class Network:
 
     @property
     def weights(self) -> np.ndarray:
-        """|a_k|‖w_k‖ of every neuron."""
+        """`|a_k|‖w_k‖` of every neuron."""
         return np.abs(self.a) * np.linalg.norm(self.W, axis=1)
 
     def outputs(self, X: np.ndarray) -> np.ndarray:
@@ -194,24 +195,33 @@ class Network:
 
     @classmethod
     def load(
-        cls, path: str | Path, alpha: float | None = None, bias: float | None = None
+        cls,
+        path: str | Path,
+        alpha: float | None = None,
+        bias: float | None = None,
+        layers: Sequence[str] = (),
     ) -> Network:
-        """Read a .npz file with the arrays W (m × d) and a (m), or with PyTorch's names for them.
+        """Read a file with the arrays W (m × d) and a (m), or with PyTorch's names for them.
 
         Parameters
         ----------
         path : str or Path
-            The file. An array that is not understood is refused: without it this would be another
-            network.
+            The file: .npz, .safetensors, or .pt of a PyTorch state_dict. An array that is not
+            understood is refused: without it this would be another network.
         alpha : float, optional
             The slope of the activation, where the file does not say it (default 0, ReLU).
         bias : float, optional
             The constant last coordinate of the data, as `tacit.load` takes it: biases of the
             neurons, over this constant, become the last column of W. A file with biases is refused
             without it.
+        layers : sequence of str, optional
+            The names of the two layers, such as ("fc1", "fc2"), in a file that has more; the rest
+            is left out.
         """
-        arrays = read_npz(Path(path), most_bytes=MOST_BYTES)
+        arrays = read_weights(Path(path), most_bytes=MOST_BYTES)
         slope = arrays.pop("alpha", None)
+        if layers:
+            arrays = chosen(arrays, layers, f"{path}")
         W, a, b, c = two_layers(arrays, f"{path}")
         if c is not None and c.any():
             raise BadInput(

@@ -20,6 +20,10 @@ MOST_BYTES = 1 << 29
 """Bytes read from a saved result."""
 
 
+WIDEST = 120
+"""Characters in a line of a repr; notebooks and `to_dict` have all of it."""
+
+
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
     """Whatever a stranger's file makes its readers raise becomes one line."""
@@ -38,6 +42,13 @@ def lines_as_html(lines: list[str]) -> str:
     return "<div><b>{}</b>{}</div>".format(first, "".join(f"<br>{line}" for line in rest))
 
 
+def _fitted(line: str) -> str:
+    """The line, cut between two words where it is longer than `WIDEST`."""
+    if len(line) <= WIDEST:
+        return line
+    return line[: WIDEST - 2].rpartition(" ")[0].rstrip() + " …"
+
+
 class Result:
     """What a verb returns.
 
@@ -53,7 +64,7 @@ class Result:
         """The result as plain numbers, texts, lists and dicts: the JSON of the command line."""
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(map(_fitted, self._lines()))
 
     def _repr_html_(self) -> str:
         return lines_as_html(self._lines())

@@ -7,12 +7,12 @@ Understood are W, a and b, layers by number (W1, b1, W2, b2), and what PyTorch (
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.messages import BadInput
+from tacit.messages import BadInput, near_miss
 
 _LAYER = re.compile(r"(?P<stem>.*)\.(?P<kind>weight|kernel|bias)|(?P<letter>[Wwb])(?P<number>\d+)")
 NEEDED = (
@@ -53,6 +53,23 @@ def two_layers(arrays: Mapping[str, np.ndarray], where: str) -> TwoLayers:
     if both is None:
         raise BadInput(f"{where}: the shapes do not fit; {NEEDED}; there are: {_shapes(arrays)}")
     return both
+
+
+def chosen(
+    arrays: Mapping[str, np.ndarray], layers: Sequence[str], where: str
+) -> dict[str, np.ndarray]:
+    """The arrays of two layers, numbered in the order in which these are named."""
+    if len(layers) != 2:
+        raise BadInput(f"`layers={','.join(layers)}` names {len(layers)}; a network has two")
+    mapped: dict[str, np.ndarray] = {}
+    for number, layer in enumerate(layers, 1):
+        parts = {name: name.removeprefix(f"{layer}.") for name in arrays}
+        mine = {k: p for k, p in parts.items() if p != k and p in ("weight", "kernel", "bias")}
+        if not mine:
+            stems = dict.fromkeys(name.rpartition(".")[0] or name for name in arrays)
+            raise BadInput(f"{where} has no layer '{layer}'{near_miss(layer, list(stems))}")
+        mapped |= {f"{number}.{part}": arrays[name] for name, part in mine.items()}
+    return mapped
 
 
 def _by_layer(

@@ -19,6 +19,7 @@ from tacit import Setting, __version__, load
 from tacit.explanation import Explanation, explain
 from tacit.explanation.report import page
 from tacit.explanation.report.command import UNNAMED, command, source
+from tacit.explanation.report.page import as_code
 from tacit.explanation.report.phrases import number, short
 
 BOTH = Setting(width=12, train="both", init="balanced:1e-4", rule="flow")
@@ -219,6 +220,12 @@ def test_every_class_has_its_part(classes: Explanation) -> None:
     assert classes.verdicts and "Of all classes together" in text
 
 
+def test_parameters_in_messages_are_code_and_the_rest_is_text() -> None:
+    said = as_code("Another `seed`, or `init='he:1'`, <b>may</b> decide it.")
+    first, second = "<code>seed</code>", "<code>init=&#39;he:1&#39;</code>"
+    assert said == f"Another {first}, or {second}, &lt;b&gt;may&lt;/b&gt; decide it."
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_an_interrupted_search_says_what_is_missing(classes: Explanation) -> None:
     cut = replace(classes, parts=classes.parts[:1], interrupted=True)
@@ -235,6 +242,7 @@ def test_without_a_limit_the_outcome_and_its_evidence_are_said() -> None:
     text = text_of(html)
     assert f"No limit is claimed: the path is {outcome}." in text
     assert text.count(explanation.worst.limit.reason) >= 2
+    assert outcome.sentence not in text  # it says the same as the reason, which says more
     assert "There is no certificate, since there is no limit." in text
 
 

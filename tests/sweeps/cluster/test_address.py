@@ -74,6 +74,7 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
     refused(lambda: connect("slurm", a, {}), "certificates of its own")
 
 
+@pytest.mark.long
 def test_tls_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificates(tmp_path / "other")
     options = certificates(tmp_path / "ours")

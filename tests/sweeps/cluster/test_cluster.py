@@ -188,7 +188,8 @@ def test_a_scheduler_without_tacit_is_refused(tmp_path: Path) -> None:
         refused(lambda: connect(there.address), there.address, "the scheduler has no tacit")
 
 
-@pytest.mark.parametrize("how", rest_long([signal.SIGINT, signal.SIGTERM], [signal.SIGINT]))
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_is_one_line(there: Machines, tmp_path: Path, how: signal.Signals) -> None:
     planned(tmp_path, list(range(200)))
     command = [sys.executable, "-m", "tacit", "sweep", "plan.toml", "--out", "s", "--cluster"]
@@ -249,6 +250,7 @@ def test_a_worker_is_killed(there: Machines, plan: Plan, local: bytes, tmp_path:
     assert table(plan, swept) == local
 
 
+@pytest.mark.long
 def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -> None:
     plan = planned(tmp_path, [1, 2, POISON, 3, 4], "0.1")
     with joined(there) as cluster:
@@ -259,6 +261,7 @@ def test_a_run_that_ends_its_worker_each_time(there: Machines, tmp_path: Path) -
     assert swept.reasons == ["4 workers of the cluster ended while working on it"]
 
 
+@pytest.mark.long
 def test_a_lost_connection_is_made_again(
     there: Machines, plan: Plan, local: bytes, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from cluster_processes import until
-from helpers import refused, rest_long
+from helpers import refused
 from tacit.sweeps.cluster import slurm as module
 from tacit.sweeps.cluster.dask_cluster import Cluster, connect
 from tacit.sweeps.cluster.slurm import Jobs, checked
@@ -27,7 +27,7 @@ if [ "$1" = --test-only ]; then
   echo "sbatch: error: invalid partition specified: closed" >&2
   exit 1
 fi
-cp "$1" "{folder}/job.$$.sh"
+(echo 'until [ -e "{folder}/free" ]; do sleep 0.1; done'; cat "$1") > "{folder}/job.$$.sh"
 setsid bash "{folder}/job.$$.sh" > "{folder}/job.$$.log" 2>&1 &
 echo $! > "{folder}/job.$$.pid"
 echo "Submitted batch job $$"
@@ -40,9 +40,10 @@ kill -9 -- "-$(cat "{folder}/job.$1.pid")"
 
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which jobs appear; sbatch and scancel are on the PATH."""
+    """A folder in which jobs appear, and start once there is a file `free`; sbatch and scancel."""
     folder, programs = tmp_path / "queue", tmp_path / "bin"
     folder.mkdir()
+    (folder / "free").touch()
     programs.mkdir()
     for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
         (programs / name).write_text(text.format(folder=folder))
@@ -69,11 +70,18 @@ def pids(queue: Path) -> list[int]:
     return [int(path.read_text()) for path in queue.glob("*.pid")]
 
 
-@pytest.mark.parametrize("jobs", rest_long([1, 2], [2]))
+@pytest.mark.long
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_through_the_queue(queue: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE", 1.0)
     said: list[str] = []
-    with connect("slurm", None, {**TABLE, "cores": 1}, said.append) as cluster:
+    (queue / "free").unlink()  # nothing starts before it has been said what is waited for
+
+    def tell(text: str) -> None:
+        said.append(text)
+        (queue / "free").touch()
+
+    with connect("slurm", None, {**TABLE, "cores": 1}, tell) as cluster:
         assert "squeue" in said[0]
         assert done(cluster, 2)
         workers = cluster._client.nthreads()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from tacit.explanation import Explanation
 from tacit.explanation.report import rows
@@ -18,7 +20,7 @@ from tacit.plot import explanation_pictures
 from tacit.theorems import VerdictStatus
 
 CAPTIONS = {
-    "boundary": "Colour is the output; it changes sign along the line.",
+    "boundary": "Colour is the output; where it changes sign, there is a line.",
     "neurons": "A filled end inside a hollow mark is a prediction that came true.",
     "turning": "Thick lines are neurons that matter in the end.",
     "margins": "The smoothed margin never falls; the dotted line is the widest that is known.",
@@ -111,6 +113,11 @@ def _pictures(explanation: Explanation) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def as_code(text: str) -> Markup:
+    """A message of the library, with the parameters that it names in backquotes as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+
+
 @cache
 def _script() -> str:
     """The one script that the page allows, by its hash: buttons that copy a command."""
@@ -128,5 +135,6 @@ def _environment() -> Environment:
     )
     made.filters["number"] = number
     made.filters["printable"] = printable
+    made.filters["as_code"] = as_code
     made.filters["short"] = short
     return made

@@ -12,6 +12,7 @@ from tacit.explanation.sentences import KEPT, just_fail, of_the_data, of_the_run
 from tacit.flow.limits import ROUNDING
 from tacit.messages import count, printable
 from tacit.theorems import Verdict, VerdictStatus
+from tacit.theorems.judgement import angle_between
 
 TINY = 1e-4
 """Numbers below this are shown by size only."""
@@ -40,11 +41,8 @@ def answer(explanation: Explanation) -> list[tuple[str, str]]:
     """Question and answer: which solution, why, is it the best."""
     part = explanation.worst
     whose = f"Class {short(part.name)} against the rest: " if part.name else ""
-    run = of_the_run(part.limit)
-    if not part.limit.outcome.settled:
-        run = f"{part.limit.outcome.sentence} {run}"
     return [
-        ("Which solution?", whose + run),
+        ("Which solution?", whose + of_the_run(part.limit)),
         ("Why?", why(explanation, part)),
         ("Is it the best?", best(part)),
     ]
@@ -123,17 +121,13 @@ def alt(name: str, part: Part) -> str:
 def nearest(verdicts: Sequence[Verdict], sign: int, direction: np.ndarray) -> tuple[float, str]:
     """The angle to the nearest direction that a theorem about the limit names, and its id."""
     angles = [
-        (_angle(direction, u), one.theorem.id)
+        (angle_between(direction, u), one.theorem.id)
         for one in verdicts
         if one.prediction is not None and one.theorem.needs == "limit"
         for s, u in one.prediction.directions
         if s == sign and len(u) == len(direction)
     ]
     return min(angles, key=lambda one: max(one[0], ROUNDING), default=(math.nan, ""))
-
-
-def _angle(u: np.ndarray, v: np.ndarray) -> float:
-    return 2 * math.atan2(float(np.linalg.norm(u - v)), float(np.linalg.norm(u + v)))
 
 
 def names_directions(verdict: Verdict) -> bool:

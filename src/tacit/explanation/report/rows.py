@@ -17,6 +17,7 @@ from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
 
 MOST_COORDINATES = 6
+"""Coordinates of a direction that a table shows."""
 MOST_GROUPS = 20
 """Shown at once; the others unfold."""
 HOLDS = {True: "yes", False: "no", None: "undecided"}

@@ -91,6 +91,8 @@ def _train_pool(job: Job, common: Pool, members: np.ndarray, trained: Trained) -
     size = batch_size(W.shape[1])
 
     def block(chosen: np.ndarray, until: int) -> None:
+        # Repeated to the full size: another shape would be compiled anew, and might round
+        # otherwise.
         padded = np.resize(chosen, size)
         nets = Networks(*(jnp.asarray(array[..., padded]) for array in arrays))
         weights = jnp.asarray(common.weights[:, padded])
@@ -164,6 +166,7 @@ def advance(
         if stop.log_loss is not None or stop.patience is not None:
             values = jnp.where(weights > 0, loss.log_values(q, y), -jnp.inf)
             shift = jnp.max(values, axis=0)
+            # A hinge loss of 0 has the logarithm −∞, and −∞ − (−∞) would be nan.
             shift = jnp.where(shift > -jnp.inf, shift, 0.0)
             log_loss = shift + jnp.log(jnp.sum(weights * jnp.exp(values - shift), axis=0))
             stale = jnp.where(here, jnp.where(log_loss < best, 0, stale + 1), stale)

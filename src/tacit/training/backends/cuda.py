@@ -26,6 +26,7 @@ from tacit.training.rules import Descent
 MOST_COORDINATES = 32
 """With more, a warp's part of the weights would not fit into its registers."""
 MOST_NEURONS = 512
+"""16 warps of 32 neurons each."""
 MOST_SHARED = 200 << 10
 """Bytes of shared memory that a network may take."""
 LARGEST = 1e100
