@@ -138,7 +138,8 @@ def try_once(words: list[str], folder: Path, after: float, from_the_start: bool)
     left = [str(path) for path in folder.rglob(".tacit-*")]
     if left:
         wrong.append(f"left {left}")
-    return {"after": round(after, 3), "code": code, "wrong": wrong, "error": error[-2000:]}
+    shown = error if len(error) < 6000 else f"{error[:4000]} … {error[-2000:]}"
+    return {"after": round(after, 3), "code": code, "wrong": wrong, "error": shown}
 
 
 def trials(command: str, many: int, seed: int, base: Path, from_the_start: bool) -> dict:

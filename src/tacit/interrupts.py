@@ -83,10 +83,12 @@ def orderly() -> Iterator[None]:
     hook = sys.unraisablehook
 
     def lost(what: Any) -> None:
-        if not issubclass(what.exc_type, KeyboardInterrupt):
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            if alarm is not None:
+                signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        elif state.first is None:
             hook(what)
-        elif alarm is not None:
-            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        # Else the interrupt left an object half-made, whose finaliser misses what it never had.
 
     numbers = [
         number
