@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from interrupt_trials import COMMANDS
@@ -81,6 +82,47 @@ def test_it_is_not_lost_where_nothing_can_be_raised(capfd, monkeypatch):
         Finalised()
         compute()
     assert capfd.readouterr().err == ""
+
+
+def test_an_object_that_it_left_half_made_says_nothing(capfd):
+    """As Numba's do: their finalisers look for what was never set."""
+
+    class HalfMade:
+        def __del__(self):
+            raise AttributeError("never set")
+
+    with orderly():
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+            compute()
+        HalfMade()
+    assert capfd.readouterr().err == ""
+
+
+class Interrupts:
+    """A number whose product is a Ctrl-C, as that of long integers may be for a moment."""
+
+    def __init__(self, products: list) -> None:
+        self.products = products
+
+    def __mul__(self, other):
+        if self.products:
+            ctrl_c()
+        self.products.append(other)
+        return other
+
+    def __add__(self, other):
+        return other
+
+
+def test_an_operator_is_finished_first():
+    """NumPy's product of matrices of objects frees memory twice where a product raises."""
+    products: list = []
+    A = np.array([[Interrupts(products)] * 2] * 3, dtype=object)
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        A @ A[0]
+        compute()
+    assert len(products) == 6
 
 
 def test_an_import_is_finished_first(tmp_path, monkeypatch):
