@@ -13,6 +13,9 @@ from tacit.interrupts import orderly
 
 def main() -> None:
     started = perf_counter()
+    # Threads of BLAS wait by spinning: on small matrices, and beside other work, they took twelve
+    # times the CPU time of one. It has to be said before NumPy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with orderly():
         try:
             from tacit.cli import main as run
