@@ -92,17 +92,18 @@ def _record(request: Request, points: dict[str, Any], path: Path, force: bool) -
 def _serve(
     request: Request, points: dict[str, Any], port: int, no_browser: bool, fragment: str
 ) -> int:
-    from tacit.cli.limit import flow_progress
+    from rich.console import Console
+
     from tacit.lab.hello import hello
     from tacit.lab.server import serve
 
     for name in ("starlette", "uvicorn", "websockets"):
         if find_spec(name) is None:
             raise BadInput(f"the page needs {name}; install it with: pip install 'tacit[lab]'")
-    with flow_progress(hidden=False):  # says so where the flow has to be compiled first
-        pass
+    waiting = Console(stderr=True).status("loading the engine (the first time it is compiled)")
 
     def ready(address: str) -> None:
+        waiting.stop()
         print(f"tacit lab: {address}{fragment}", flush=True)
         print("Ctrl-C ends it.", flush=True)
         if not no_browser:
@@ -110,6 +111,7 @@ def _serve(
                 target=webbrowser.open, args=(address + fragment,), daemon=True
             ).start()
 
-    serve(hello(points, request), port, ready)
+    with waiting:
+        serve(hello(points, request), port, ready)
     warn("stopped")
     return 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.lab.requests import MOST_BYTES
 from tacit.lab.tab import Tab, Turns
-from tacit.lab.worker import start_worker
+from tacit.lab.worker import discard, start_worker
 from tacit.values import BadInput
 
 if TYPE_CHECKING:
@@ -179,11 +179,11 @@ async def _serve(config: uvicorn.Config, ear: socket.socket, ready: Callable[[],
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    first = asyncio.create_task(start_worker())  # what workers are copies of begins to load at once
+    first = asyncio.create_task(start_worker())  # it comes when what all are copies of is loaded
     serving = asyncio.create_task(server.serve([ear]))
-    while not server.started and not serving.done():
+    while not (server.started and first.done()) and not serving.done():
         await asyncio.sleep(0.02)
-    ready()
+    if not serving.done():
+        ready()
     await serving
-    if not first.cancel():
-        first.result().kill()
+    discard(first)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable
 
 from tacit.lab.requests import Request, read_request
-from tacit.lab.worker import SECONDS, Stopped, Worker, refusal, start_worker
+from tacit.lab.worker import SECONDS, Stopped, Worker, discard, refusal, start_worker
 from tacit.values import BadInput
 
 SLOTS = {"check": "geometry", "load": "data", "read": "data", "run": "run", "descend": "descent"}
@@ -73,8 +73,8 @@ class Tab:
     async def _ask(self, slot: str, request: Request, raw: str) -> None:
         if slot not in self.workers:
             self.workers[slot] = asyncio.create_task(start_worker())
-        worker = await self.workers[slot]
         try:
+            worker = await self.workers[slot]
             async for text in worker.answers(raw, SECONDS[request.do]):
                 await self.send(text)
             await self.send(json.dumps({"id": request.id, "is": "done"}))
@@ -93,8 +93,8 @@ class Tab:
 
     def _kill(self, slot: str) -> None:
         worker = self.workers.pop(slot, None)
-        if worker is not None and not worker.cancel() and not worker.cancelled():
-            worker.result().kill()
+        if worker is not None:
+            discard(worker)
 
     async def close(self) -> None:
         """Give up everything."""

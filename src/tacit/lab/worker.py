@@ -82,21 +82,35 @@ async def start_worker() -> Worker:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[Worker] = loop.create_future()
 
-    def arrive(worker: Worker) -> None:
-        if ready.cancelled():
+    def arrive(worker: Worker | Exception) -> None:
+        if isinstance(worker, Exception):
+            if not ready.cancelled():
+                ready.set_exception(Stopped(f"no new engine can be started: {worker}"))
+        elif ready.cancelled():
             worker.kill()
         else:
             ready.set_result(worker)
 
     def begin() -> None:
-        worker = Worker(loop)
+        worker: Worker | Exception
+        try:
+            worker = Worker(loop)
+        except (OSError, EOFError, RuntimeError) as error:  # no process, pipe or thread is left
+            worker = error
         try:
             loop.call_soon_threadsafe(arrive, worker)
         except RuntimeError:  # the server has stopped meanwhile
-            worker.kill()
+            if isinstance(worker, Worker):
+                worker.kill()
 
     threading.Thread(target=begin, daemon=True).start()
     return await ready
+
+
+def discard(worker: asyncio.Task[Worker]) -> None:
+    """Kill a worker, whether or not it has started."""
+    if not worker.cancel() and not worker.cancelled() and worker.exception() is None:
+        worker.result().kill()
 
 
 class Stopped(Exception):

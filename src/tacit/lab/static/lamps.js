@@ -32,13 +32,15 @@ const part = (tag, className, text) => {
 
 const said = (slack) => (slack === null ? "" : Math.abs(slack) >= 1e4 || (slack !== 0 && Math.abs(slack) < 1e-3) ? slack.toExponential(1) : String(Number(slack.toPrecision(3))));
 
+const SAID = { on: "applies: ", maybe: "may apply: ", off: "does not apply: " }; // for those who cannot see the lamp
+
 function row(lamp, verdict, prediction) {
   const state = lamp.applies === true ? "on" : lamp.applies === null ? "maybe" : "off";
   const item = part("li", `lamp ${state}`);
   item.dataset.id = lamp.id;
   item.dataset.state = state;
   const head = part("div");
-  head.append(part("span", "id", lamp.id), " ", part("span", "place", lamp.place.split(" ").slice(1).join(" ")));
+  head.append(part("span", "heard", SAID[state]), part("span", "id", lamp.id), " ", part("span", "place", lamp.place.split(" ").slice(1).join(" ")));
   if (verdict) {
     head.append(" ", part("span", `badge ${verdict.verdict.replaceAll(" ", "-")}`, verdict.verdict));
     if (verdict.proved) head.append(" ", part("span", "badge proved", "proved"));
@@ -54,12 +56,32 @@ function row(lamp, verdict, prediction) {
     const open = lamp.hypotheses.filter((one) => one.holds === null).map((one) => one.name);
     if (open.length) item.append(part("div", "why", `undecided before a run: ${open.slice(0, 3).join(", ")}`));
   }
-  const lines = [`${lamp.place}`, lamp.summary, ...lamp.hypotheses.map((one) => `${one.holds === null ? "?" : one.holds ? "✓" : "✗"} ${one.name}${one.slack ? ` (${said(one.slack)})` : ""}, ${one.place}${one.note ? `: ${one.note}` : ""}`)];
-  if (prediction) lines.push(`It predicts: ${prediction.words}`);
-  if (verdict) lines.push(`${verdict.verdict}: ${verdict.words}`);
-  item.dataset.tip = lines.join("\n");
+  item.tip = () => words(lamp, verdict, prediction);
   item.tabIndex = 0;
   return item;
+}
+
+/** What is told of a statement that is pointed at. */
+function words(lamp, verdict, prediction) {
+  const mark = (one) => (one.holds === null ? "?" : one.holds ? "✓" : "✗");
+  const lines = [lamp.place, lamp.summary, ...lamp.hypotheses.map((one) => `${mark(one)} ${one.name}${one.slack ? ` (${said(one.slack)})` : ""}, ${one.place}${one.note ? `: ${one.note}` : ""}`)];
+  if (prediction) lines.push(`It predicts: ${prediction.words}`);
+  if (verdict) lines.push(`${verdict.verdict}: ${verdict.words}`);
+  return lines.join("\n");
+}
+
+const rows = new Map(); // by the id of the statement: what its row says, and the row
+
+/** The row of a statement: the one there is, where it says the same. */
+function kept(lamp, verdict, prediction) {
+  const says = JSON.stringify([lamp, verdict, prediction]);
+  if (rows.get(lamp.id)?.says !== says) rows.set(lamp.id, { says, row: row(lamp, verdict, prediction) });
+  return rows.get(lamp.id).row;
+}
+
+/** Put these rows into a list; where they are there already, nothing is laid out again. */
+function fill(list, many) {
+  if (many.length !== list.children.length || many.some((one, i) => one !== list.children[i])) list.replaceChildren(...many);
 }
 
 /** Show the lamps; verdicts and predictions are by the id of the statement. */
@@ -69,9 +91,9 @@ export function showLamps(lamps, verdicts, predictions) {
     return verdict && verdict.hypotheses.length ? { ...lamp, applies: verdict.applies, hypotheses: verdict.hypotheses } : lamp;
   });
   const { lit, open, near, dark } = order(decided);
-  const list = (many) => many.map((lamp) => row(lamp, verdicts[lamp.id], predictions[lamp.id]));
-  document.getElementById("lamps").replaceChildren(...list([...lit, ...open, ...near]));
-  document.getElementById("dark-lamps").replaceChildren(...list(dark));
+  const list = (many) => many.map((lamp) => kept(lamp, verdicts[lamp.id], predictions[lamp.id]));
+  fill(document.getElementById("lamps"), list([...lit, ...open, ...near]));
+  fill(document.getElementById("dark-lamps"), list(dark));
   document.querySelector("#dark summary").textContent = `${dark.length} more do not apply`;
   document.getElementById("tally").textContent = `${lit.length} apply, ${open.length} may, ${near.length} just fail; the nearest to failing first`;
 }

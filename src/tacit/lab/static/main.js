@@ -62,7 +62,8 @@ function draw(now) {
   drawn = run.frames.length ? between(run.frames, at) : null;
   const atEnd = run.done && at.index >= run.frames.length - 1;
   const extra = { ...chosen, predicted: predicted(), ghost: atEnd && $("ghost").checked ? run.best : null };
-  const pen = canvasPen($("plane"));
+  $("descent-figure").hidden = !state.descent.on;
+  const pen = canvasPen($("plane")), other = state.descent.on ? canvasPen($("descent-plane")) : null; // sizes before writes: else all is laid out twice
   drawPlane(pen, drawn, extra);
   const [low, high] = range();
   $("scrub").value = high > low ? (place - low) / (high - low) : 0;
@@ -72,8 +73,8 @@ function draw(now) {
     drawTicks($("ticks"), run);
     drawPanels(charts, { ...run, predicted: extra.predicted, descentPlaces: run.descent.map(placeOfLoss) });
   }
-  moveCursors(charts, run.places, place);
-  drawDescent(frame);
+  moveCursors($("panels"), run.places, place);
+  if (other) drawDescent(other, frame, extra.predicted);
   describe(frame, at.index);
 }
 
@@ -83,11 +84,9 @@ function placeOfLoss(frame) {
   return i < 0 ? Infinity : run.places[i];
 }
 
-function drawDescent(frame) {
-  $("descent-figure").hidden = !state.descent.on;
-  if (!state.descent.on) return;
+function drawDescent(pen, frame, marks) {
   const i = frame && run.descent.length ? atLoss(run.descent, frame.log10_loss) : 0, shown = run.descent[i];
-  drawPlane(canvasPen($("descent-plane")), shown ?? null, { predicted: predicted() });
+  drawPlane(pen, shown ?? null, { predicted: marks });
   const last = i === run.descent.length - 1 && shown;
   $("descent-caption").textContent = shown ? `gradient descent, epoch ${shown.epoch}, at the same loss${last ? " (it came no further)" : ""}` : "gradient descent …";
 }
@@ -120,6 +119,7 @@ function start() {
 
 /** Something changed: the statements are asked again, and a run that is under way is given up. */
 function changed(dragging) {
+  stop();
   run = fresh();
   verdicts = {};
   if (!dragging) fit();
@@ -140,9 +140,6 @@ function giveUp() {
 }
 
 function begin() {
-  stop();
-  run = fresh();
-  verdicts = {};
   place = 0;
   if (!state.points.length) { giveUp(); status("Click into the plane to place points."); return redraw(); }
   if (!engine) return;
@@ -357,8 +354,13 @@ $("plane").addEventListener("pointermove", (event) => {
 });
 $("plane").addEventListener("pointerleave", (event) => tip("", event));
 for (const list of ["lamps", "dark-lamps"]) {
-  $(list).addEventListener("pointermove", (event) => tip(event.target.closest("[data-tip]")?.dataset.tip ?? "", event));
+  $(list).addEventListener("pointermove", (event) => tip(event.target.closest(".lamp")?.tip() ?? "", event));
   $(list).addEventListener("pointerleave", (event) => tip("", event));
+  $(list).addEventListener("focusin", (event) => {
+    const box = event.target.getBoundingClientRect();
+    if (event.target.matches(":focus-visible")) tip(event.target.tip?.() ?? "", { clientX: box.left, clientY: box.bottom });
+  });
+  $(list).addEventListener("focusout", (event) => tip("", event));
 }
 addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);

@@ -46,15 +46,15 @@ function chart(canvas, { title, range, series, levels = [], marks = [], low, hig
 }
 
 /** A line at the moment that is shown, above the charts, which need not be drawn again for it. */
-export function moveCursors(canvases, places, place) {
+export function moveCursors(panels, places, place) {
   const [low, high] = rangeOf(places);
-  for (const canvas of Object.values(canvases)) {
-    let cursor = canvas.nextElementSibling;
-    if (!cursor) canvas.after((cursor = Object.assign(document.createElement("i"), { className: "cursor" })));
-    cursor.hidden = !places.length;
-    const share = (place - low) / (high - low || 1);
-    cursor.style.left = `${canvas.offsetLeft + LEFT + share * (canvas.clientWidth - LEFT - RIGHT)}px`;
+  if (!panels.querySelector(".cursor")) {
+    panels.style.setProperty("--left", `${LEFT}px`);
+    panels.style.setProperty("--right", `${RIGHT}px`);
+    for (const canvas of panels.querySelectorAll("canvas")) canvas.after(Object.assign(document.createElement("i"), { className: "cursor" }));
   }
+  panels.classList.toggle("empty", !places.length);
+  panels.style.setProperty("--share", (place - low) / (high - low || 1));
 }
 
 const finite = (value) => (value === null || value === undefined ? NaN : value);
