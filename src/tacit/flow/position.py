@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -31,9 +31,9 @@ class Position:
         self.shares = alone(len(state.a))
         self.state, self.kind = state, kind
         self.rescaled, self.log_scale = False, 0.0  # what the margins are too small by then
-        begin = perf_counter()
+        begin = thread_time()  # a moment that others have the processor would be counted for each
         self.now = weigh(state, kind)
-        self.per_moment = PATH.per_moment * (perf_counter() - begin)
+        self.per_moment = PATH.per_moment * (thread_time() - begin)
         self.fork, self.unsettled = "", False
         try:
             settle_start(state, weights(state.outputs(), kind).p * state.planes.y)

@@ -18,11 +18,15 @@ HASTY = {"geometry"}
 the requests that came meanwhile is then answered. In others, it is killed."""
 
 
+PAUSE = 0.02
+"""Seconds that a request waits for a newer one, so that a flood of them costs no processes."""
+
+
 class Turns:
-    """How many runs are computed at once, over all tabs."""
+    """How many runs are computed at once, over all tabs; what is more waits."""
 
     def __init__(self) -> None:
-        self.free = asyncio.Semaphore(max(2, os.cpu_count() or 1))
+        self.free = asyncio.Semaphore(max(10, os.cpu_count() or 1))
 
 
 class Tab:
@@ -33,6 +37,8 @@ class Tab:
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.workers: dict[str, asyncio.Task[Worker]] = {}
         self.waiting: dict[str, tuple[Request, str]] = {}
+        self.busy: set[str] = set()
+        """Slots whose worker is at something."""
 
     def prepare(self) -> None:
         """Start the workers that every page needs before it asks."""
@@ -62,36 +68,47 @@ class Tab:
         self.tasks[slot] = asyncio.create_task(self._answer(slot, request, raw))
 
     async def _answer(self, slot: str, request: Request, raw: str) -> None:
-        if slot in HASTY:
-            await self._ask(slot, request, raw)
-        else:
+        if slot not in HASTY:
+            await asyncio.sleep(PAUSE)
             async with self.turns.free:
                 await self._ask(slot, request, raw)
-        if slot in self.waiting:
-            await self._answer(slot, *self.waiting.pop(slot))
+            return
+        await self._ask(slot, request, raw)
+        while slot in self.waiting:
+            await self._ask(slot, *self.waiting.pop(slot))
 
     async def _ask(self, slot: str, request: Request, raw: str) -> None:
-        if slot not in self.workers:
-            self.workers[slot] = asyncio.create_task(start_worker())
         try:
-            worker = await self.workers[slot]
+            worker = await self._worker(slot)
+            if not worker.alive:  # it ended while nothing was asked of it
+                self._kill(slot)
+                worker = await self._worker(slot)
+            self.busy.add(slot)
             async for text in worker.answers(raw, SECONDS[request.do]):
                 await self.send(text)
+            self.busy.discard(slot)
             await self.send(json.dumps({"id": request.id, "is": "done"}))
         except Stopped as reason:
             self._kill(slot)
             words = f"{reason}; a new one is ready"
             await self.send(json.dumps({"id": request.id, **refusal(words)}))
 
+    async def _worker(self, slot: str) -> Worker:
+        if slot not in self.workers:
+            self.workers[slot] = asyncio.create_task(start_worker())
+        return await asyncio.shield(self.workers[slot])  # it may serve the next request too
+
     async def _end(self, slot: str) -> None:
         """Give up what a slot is at."""
         task = self.tasks.pop(slot, None)
         if task is not None and not task.done():
-            self._kill(slot)
+            if slot in self.busy:
+                self._kill(slot)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     def _kill(self, slot: str) -> None:
+        self.busy.discard(slot)
         worker = self.workers.pop(slot, None)
         if worker is not None:
             discard(worker)

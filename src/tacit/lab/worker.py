@@ -27,6 +27,8 @@ MEMORY = 2 << 30
 SECONDS = {"check": 20.0, "load": 20.0, "read": 20.0, "run": 180.0, "descend": 60.0}
 """How long each kind of request may take, all in all; then its worker is killed."""
 
+GONE = "the engine has stopped: there was not enough memory for this, or it was killed"
+
 
 @cache
 def _context() -> Any:
@@ -42,7 +44,7 @@ class Worker:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.pipe, theirs = _context().Pipe()
-        self.process = _context().Process(target=work, args=(theirs,), daemon=True)
+        self.process = _context().Process(target=work, args=(theirs, MEMORY), daemon=True)
         self.process.start()
         theirs.close()
         self.loop = loop
@@ -66,12 +68,16 @@ class Worker:
             async with asyncio.timeout(seconds):
                 while (text := await self.inbox.get()) != "done":
                     if text is None:
-                        raise Stopped("the engine has stopped (out of memory, or killed)")
+                        raise Stopped(GONE)
                     yield text
         except TimeoutError:
             raise Stopped(f"it took more than {seconds:g} seconds and was stopped") from None
         except OSError:
-            raise Stopped("the engine has stopped (out of memory, or killed)") from None
+            raise Stopped(GONE) from None
+
+    @property
+    def alive(self) -> bool:
+        return self.process.is_alive()
 
     def kill(self) -> None:
         self.process.kill()
@@ -117,10 +123,10 @@ class Stopped(Exception):
     """A worker did not come to the end of a request; the message says why."""
 
 
-def work(pipe: Connection) -> None:
-    """Answer requests until the pipe is closed."""
+def work(pipe: Connection, memory: int) -> None:
+    """Answer requests until the pipe is closed, or there is no memory left."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    _limit_memory()
+    _limit_memory(memory)
     from tacit.lab.engine import answer
 
     while True:
@@ -136,11 +142,7 @@ def work(pipe: Connection) -> None:
             answer(request, send)
         except BadInput as error:
             send(refusal(str(error)))
-        except MemoryError:
-            send(
-                refusal("not enough memory for data or a network of this size; take a smaller one")
-            )
-        except OSError:
+        except (MemoryError, OSError):  # a new process has its memory in order
             return
         except Exception as error:
             send(refusal(f"this is a mistake in tacit: {type(error).__name__}: {error}"))
@@ -152,11 +154,11 @@ def refusal(words: str) -> dict[str, Any]:
     return {"is": "refused", "words": printable(" ".join(words.replace("`", "").split()))[:500]}
 
 
-def _limit_memory() -> None:
+def _limit_memory(memory: int) -> None:
     """Where the system can: beyond this, memory is refused to this process alone."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         with open("/proc/self/statm") as file:
             now = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (now + memory, now + memory))

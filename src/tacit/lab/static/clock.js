@@ -1,6 +1,6 @@
 // The time of a run: a rescaling of log(1/L) that spreads out both ends, and weights between frames.
 
-const EVEN = 3;
+const EVEN = 3, DEEP = 3; // powers of ten of 1/L, and of log(1/L)
 
 /** Where each frame is: log(fallen/L) is log(1/L) late and grows evenly while the loss hardly falls. */
 export function placesOf(frames) {
@@ -16,15 +16,18 @@ export function placesOf(frames) {
   return places.map((place) => (most = Math.max(most, place ?? known - 1)));
 }
 
-/** Even up to EVEN, then logarithmic: a loss of 10^(−1000) is not a thousand times as far. */
+/** Even up to EVEN, then logarithmic: a loss of 10^(−1000) is not a thousand times as far. Beyond it
+ * once more: the margin may still change at 10^(−10^250), but what is to be seen is early. */
 function late(u, depth = Math.log10(u)) {
-  return u <= EVEN ? u : EVEN + EVEN * Math.LN10 * (depth - Math.log10(EVEN)) / 2;
+  if (u <= EVEN) return u;
+  const far = EVEN + EVEN * Math.LN10 * (Math.min(depth, DEEP) - Math.log10(EVEN)) / 2;
+  return far + EVEN * Math.log(Math.max(depth / DEEP, 1));
 }
 
 /** Places of round losses, for ticks. */
 export function ticksOf(frames, places) {
   const ticks = [];
-  for (const power of [0, 1, 2, 3, 5, 10, 30, 100, 300, 1000, 1e4, 1e5, 1e7, 1e9]) {
+  for (const power of [0, 1, 2, 3, 5, 10, 30, 100, 300, 1000, 1e5, 1e10, 1e20, 1e50, 1e100, 1e200]) {
     const i = frames.findIndex((frame) => frame.log10_loss !== null && frame.log10_loss <= -power);
     if (i < 1) continue;
     const [one, other] = [frames[i - 1].log10_loss, frames[i].log10_loss];

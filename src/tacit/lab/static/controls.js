@@ -5,52 +5,67 @@ import { state } from "./state.js";
 
 const SCALES = /^(.*):(.*)$/;
 
+/** Move a slider; it may not have the very place of the value, which counts until the slider is moved. */
+function setSlider(id, value, at) {
+  $(id).value = at;
+  $(id).dataset.exact = value;
+}
+
+/** The value of a slider of which the place is that value, or its logarithm. */
+const linear = (id) => $(id).dataset.exact ?? String(Number($(id).value));
+const powerOfTen = (id) => $(id).dataset.exact ?? Number((10 ** Number($(id).value)).toPrecision(3)).toString();
+
 /** Show the state in the form. */
 export function showControls() {
   const { setting, seed, descent } = state, [, start, scale] = setting.init.match(SCALES) ?? [null, "balanced", "1e-4"];
-  $("width").value = setting.width;
-  $("activation").value = setting.activation.startsWith("leaky") ? "leaky" : "0";
-  if (setting.activation.startsWith("leaky:")) $("slope").value = setting.activation.slice(6);
   $("train").value = setting.train;
   $("start").value = start;
-  $("scale").value = Math.log10(Number(scale));
+  fitControls();
+  $("width").value = setting.width;
+  $("activation").value = setting.activation.startsWith("leaky") ? "leaky" : "0";
+  if (setting.activation.startsWith("leaky:")) setSlider("slope", setting.activation.slice(6), setting.activation.slice(6));
+  setSlider("scale", scale, Math.log10(Number(scale)));
   $("loss").value = setting.loss;
   $("seed").value = seed;
   $("bias").value = state.bias === null ? "" : String(state.bias);
   $("descent").checked = descent.on;
-  $("lr").value = Math.log10(descent.lr);
+  setSlider("lr", String(descent.lr), Math.log10(descent.lr));
   $("step").value = descent.step;
   $("epochs").value = String(descent.epochs);
-  showTexts();
+  fitControls();
 }
 
-function showTexts() {
+/** Texts beside sliders, and what can be chosen: fixed output weights are half +, half −, and no start is balanced with them. */
+function fitControls() {
+  const first = $("train").value === "first", width = $("width").value;
+  for (const key of ["min", "step"]) $("width")[key] = first ? 2 : 1;
+  $("width").value = width; // which it may have moved in between
+  for (const option of $("start").options) option.disabled = first && option.value.startsWith("balanced");
+  if ($("start").selectedOptions[0]?.disabled) $("start").value = "gaussian";
   $("width-text").textContent = $("width").value;
   $("slope-row").hidden = $("activation").value !== "leaky";
-  $("slope-text").textContent = $("slope").value;
-  $("scale-text").textContent = scaleText($("scale").value);
-  $("lr-text").textContent = scaleText($("lr").value);
+  $("slope-text").textContent = linear("slope");
+  $("scale-text").textContent = powerOfTen("scale");
+  $("lr-text").textContent = powerOfTen("lr");
   $("descent-rows").hidden = !$("descent").checked;
 }
 
-const scaleText = (log10) => Number((10 ** Number(log10)).toPrecision(3)).toString();
-
 /** Take the state from the form. */
 export function readControls() {
-  showTexts();
+  fitControls();
   const leaky = $("activation").value === "leaky", bias = Number($("bias").value.replace(",", "."));
   state.setting = {
-    activation: leaky ? `leaky:${Number($("slope").value)}` : "relu",
+    activation: leaky ? `leaky:${linear("slope")}` : "relu",
     train: $("train").value,
     width: Number($("width").value),
-    init: `${$("start").value}:${scaleText($("scale").value)}`,
+    init: `${$("start").value}:${powerOfTen("scale")}`,
     loss: $("loss").value,
     output_weight: state.setting.output_weight,
   };
   const seed = Math.trunc(Number($("seed").value));
   state.seed = Number.isFinite(seed) ? Math.min(Math.max(seed, 0), 4294967295) : 0;
   state.bias = $("bias").value.trim() === "" || !Number.isFinite(bias) ? null : bias;
-  state.descent = { on: $("descent").checked, lr: Number(scaleText($("lr").value)), step: $("step").value, epochs: Number($("epochs").value) };
+  state.descent = { on: $("descent").checked, lr: Number(powerOfTen("lr")), step: $("step").value, epochs: Number($("epochs").value) };
 }
 
 /** Fill the menus with what the engine knows. */

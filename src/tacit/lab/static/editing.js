@@ -1,13 +1,17 @@
 // Points by mouse, finger and keyboard.
 
 import { remember, state, touched } from "./state.js";
-import { editable, inPlane } from "./view.js";
+import { roundValues } from "./numbers.js";
+import { editable, inPlane, view } from "./view.js";
 import { fromScreen, neuronsOf, tipOf, toScreen } from "./plane.js";
 
 export const chosen = { point: null, neuron: null };
 
-const GRID = 1000; // coordinates are rounded to 1/GRID of the unit, so that links stay short
-const rounded = (x) => Math.round(x * GRID) / GRID;
+/** Coordinates have four digits or so, so that links stay short. */
+function rounded(x) {
+  const unit = 10 ** (3 - Math.floor(Math.log10(view.radius)));
+  return Math.round(x * unit) / unit;
+}
 
 const sizeOf = (canvas) => ({ width: canvas.clientWidth, height: canvas.clientHeight });
 const placeOf = (canvas, event) => {
@@ -100,13 +104,13 @@ export function makeEditable(canvas, { changed, redraw, label }) {
   });
   canvas.addEventListener("keydown", (event) => {
     if (!editable() || event.ctrlKey || event.metaKey || event.altKey) return;
-    const n = state.points.length, i = chosen.point, by = (event.shiftKey ? 0.2 : 1) * 0.05;
+    const n = state.points.length, i = chosen.point, by = (event.shiftKey ? 0.2 : 1) * roundValues(0, view.radius, 50)[1];
     const steps = { ArrowLeft: [-by, 0], ArrowRight: [by, 0], ArrowUp: [0, by], ArrowDown: [0, -by] };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "n" || key === "p") {
       chosen.point = n ? ((i ?? (key === "n" ? -1 : 0)) + (key === "n" ? 1 : n - 1)) % n : null;
       redraw();
-    } else if (key === "a") { add([0.5, 0.5], label()); changed(false); }
+    } else if (key === "a") { add([0.4 * view.radius, 0.4 * view.radius], label()); changed(false); }
     else if (i === null) return;
     else if (key in steps) { remember(); move(i, state.points[i].map((x, j) => x + steps[key][j])); changed(false); }
     else if (key === "t") { toggle(i); changed(false); }

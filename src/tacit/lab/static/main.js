@@ -7,11 +7,12 @@ import { fillMenus, fillViews, readControls, showControls } from "./controls.js"
 import { chosen, makeEditable, neuronAt, placeOf, pointAt } from "./editing.js";
 import { showLamps, showProperties } from "./lamps.js";
 import { drawPanels, moveCursors } from "./panels.js";
-import { canvasPen } from "./pens.js";
+import { canvasPen, colours } from "./pens.js";
 import { drawPlane, markOf, toScreen } from "./plane.js";
 import { canRedo, canUndo, caseMessage, fromFragment, redo, remember, state, toFragment, undo } from "./state.js";
-import { csvText, save, saveFilm, savePng, saveSvg } from "./taking.js";
-import { drawTicks } from "./ticks.js";
+import { csvText, save, saveFilm, saveGif, savePng, saveSvg } from "./taking.js";
+import { digits, fromLog10 } from "./numbers.js";
+import { drawTicks, eventsAt } from "./ticks.js";
 import { editable, fit, inPlane, setView, view } from "./view.js";
 
 const fresh = () => ({ frames: [], places: [], events: [], limit: null, best: null, descent: [], done: false });
@@ -60,13 +61,11 @@ function draw(now) {
   }
   const at = shownFrame(), frame = run.frames[at.index];
   drawn = run.frames.length ? between(run.frames, at) : null;
-  const atEnd = run.done && at.index >= run.frames.length - 1;
-  const extra = { ...chosen, predicted: predicted(), ghost: atEnd && $("ghost").checked ? run.best : null };
+  const extra = { ...chosen, predicted: predicted(), ghost: ghostAt(at) };
   $("descent-figure").hidden = !state.descent.on;
   const pen = canvasPen($("plane")), other = state.descent.on ? canvasPen($("descent-plane")) : null; // sizes before writes: else all is laid out twice
   drawPlane(pen, drawn, extra);
-  const [low, high] = range();
-  $("scrub").value = high > low ? (place - low) / (high - low) : 0;
+  $("scrub").value = share();
   const charts = { directions: $("directions"), losses: $("losses"), margins: $("margins"), distance: $("distance") };
   if (stale) {
     stale = false;
@@ -76,6 +75,22 @@ function draw(now) {
   moveCursors($("panels"), run.places, place);
   if (other) drawDescent(other, frame, extra.predicted);
   describe(frame, at.index);
+}
+
+/** The better network, which is shown at the end. */
+const ghostAt = (at) => (run.done && at.index >= run.frames.length - 1 && $("ghost").checked ? run.best : null);
+
+/** The moment that is shown, from 0 at the start to 1 at the end. */
+function share() {
+  const [low, high] = range();
+  return high > low ? (place - low) / (high - low) : 0;
+}
+
+/** The plane at a share of the run with a line about it, for what is taken away. */
+function picture(pen, share) {
+  const [low, high] = range(), at = frameAt(run.places, low + share * (high - low)), frame = run.frames[at.index];
+  drawPlane(pen, frame ? between(run.frames, at) : null, { predicted: predicted(), ghost: ghostAt(at) });
+  if (frame) pen.text(`loss ${lossOf(frame)}, margin ${digits(frame.margin)}`, 10, pen.height - 10, { fill: colours().ink, size: 13 });
 }
 
 /** Where a frame of descent is on the flow's time: at the same loss. */
@@ -91,11 +106,11 @@ function drawDescent(pen, frame, marks) {
   $("descent-caption").textContent = shown ? `gradient descent, epoch ${shown.epoch}, at the same loss${last ? " (it came no further)" : ""}` : "gradient descent …";
 }
 
-const digits = (x, n = 4) => (x === null || x === undefined ? "–" : String(Number(x.toPrecision(n))));
+const lossOf = (frame) => (frame.depth !== null && frame.log10_loss === null ? `10^−10^${digits(frame.depth)}` : fromLog10(frame.log10_loss));
 
 function describe(frame, index) {
   if (!frame) { $("moment").textContent = ""; return; }
-  const loss = frame.depth !== null && frame.log10_loss === null ? `10^−10^${digits(frame.depth)}` : `10^${digits(frame.log10_loss)}`;
+  const loss = lossOf(frame);
   const count = (letter) => [...frame.life].filter((c) => c === letter).length;
   $("moment").textContent = `loss ${loss}, margin ${digits(frame.margin)}, ${frame.a.length - count("d")} neurons alive (${count("s")} sliding), ${count("d")} dead; moment ${index + 1} of ${run.frames.length}`;
   $("moment").dataset.index = index;
@@ -122,7 +137,8 @@ function changed(dragging) {
   stop();
   run = fresh();
   verdicts = {};
-  if (!dragging) fit();
+  predictions = {};
+  if (!dragging) fit(false);
   $("verdict").hidden = true;
   about();
   if (state.points.length) engine?.ask("check", { ...caseMessage(), dragging });
@@ -141,25 +157,42 @@ function giveUp() {
 
 function begin() {
   place = 0;
-  if (!state.points.length) { giveUp(); status("Click into the plane to place points."); return redraw(); }
+  if (!state.points.length) return nothing();
   if (!engine) return;
-  history.replaceState(null, "", toFragment());
   status("Following the flow …");
   document.body.dataset.run = "running";
   engine.ask("run", caseMessage());
-  if (state.descent.on) {
-    const { lr, step, epochs } = state.descent;
-    engine.ask("descend", { ...caseMessage(), lr, step, epochs });
-  }
+  descend();
   start();
+}
+
+/** There are no points. */
+function nothing() {
+  giveUp();
+  engine?.forget("check");
+  lamps = [];
+  showLamps(lamps, verdicts, predictions);
+  showProperties([]);
+  status("Click into the plane to place points.");
+  redraw();
+}
+
+/** Ask for gradient descent, where it is to be shown; the flow stays as it is. */
+function descend() {
+  const { on, lr, step, epochs } = state.descent;
+  run.descent = [];
+  engine.forget("descend");
+  if (on && state.points.length) engine.ask("descend", { ...caseMessage(), lr, step, epochs });
+  history.replaceState(null, "", toFragment());
+  redraw();
 }
 
 function about() {
   const d = state.points[0]?.length ?? 2;
-  $("about").textContent = `${state.name}: ${state.points.length} points in ${d} dimension${d === 1 ? "" : "s"}${state.bias === null ? "" : `, bias ${state.bias}`}`;
+  $("about").textContent = `${state.name}: ${state.points.length} point${state.points.length === 1 ? "" : "s"} in ${d} dimension${d === 1 ? "" : "s"}${state.bias === null ? "" : `, bias ${state.bias}`}`;
   $("undo").disabled = !canUndo();
   $("redo").disabled = !canRedo();
-  const legend = [["is-plus", "●", `${state.classes[0]}; a > 0`], ["is-minus", "■", `${state.classes[1]}; a < 0`], ["", "→", "neuron: length and thickness are its weight"], ["", "╌", "its activation hyperplane"], ["", "┅→", "sliding"], ["", "┈→", "dead"], ["", "○□", "predicted (dotted: on the way)"], ["", "━", "boundary"]];
+  const legend = [["is-plus", "●", `${state.classes[0]}; a > 0`], ["is-minus", "■", `${state.classes[1]}; a < 0`], ["", "→", "neuron: length and thickness are its weight"], ["", "╌", "its activation hyperplane"], ["", "┅→", "sliding"], ["", "┈→", "dead"], ["", "○□", "predicted (dotted: on the way)"], ["", "━", "boundary"], ["is-edge", "│", "on the axis: a neuron crosses a hyperplane"], ["is-amber", "│", "slides"], ["is-green", "│", "is released"], ["is-red", "│", "dies"]];
   $("legend").replaceChildren(...legend.map(([kind, mark, words]) => {
     const item = document.createElement("li"), sign = document.createElement("b");
     sign.className = kind;
@@ -177,11 +210,11 @@ function takePoints(message) {
 }
 
 /** The dimension may have changed. */
-function shape() {
+function shape(again = true) {
   const d = state.points[0]?.length ?? 2;
   const choice = d > 2 ? "limit" : "0,1";
   fillViews(d, state.columns, choice);
-  setView(choice, run.limit);
+  setView(choice, run.limit, again);
   chosen.point = null;
   showControls();
 }
@@ -249,7 +282,9 @@ function showOutcome(limit) {
     : settled && limit.optimality === "suboptimal" ? `${(100 * limit.share).toFixed(1)} % of the optimum: there is a better network.` : `${limit.outcome[0].toUpperCase()}${limit.outcome.slice(1)}.`;
   const groups = limit.groups.length;
   const where = groups ? `The neurons end in ${groups} direction${groups === 1 ? "" : "s"}. ` : "";
-  $("sentence").textContent = where + [settled ? limit.verdict : limit.reason, limit.proved].filter(Boolean).join(" ");
+  $("sentence").textContent = where + [settled ? limit.verdict : limit.reason, limit.proved].filter(Boolean).join(" ").replaceAll("`", "");
+  $("ghost-words").textContent = limit.optimality === "suboptimal" ? "show the better network" : "show the widest margin found";
+  $("plane-caption").textContent = editable() ? "gradient flow" : `gradient flow; the plane is a view of ${state.points[0].length} dimensions, in which points cannot be moved`;
   $("ghost-row").hidden = true;
 }
 
@@ -262,7 +297,9 @@ function receive(message, kind) {
 let settingTimer = 0;
 $("settings").addEventListener("input", (event) => {
   if (["generator", "call", "file", "brush", "choose", "view"].includes(event.target.id)) return;
+  delete event.target.dataset.exact;
   readControls();
+  if (event.target.closest("#beside")) return descend();
   clearTimeout(settingTimer);
   settingTimer = setTimeout(() => changed(false), 120);
 });
@@ -271,8 +308,8 @@ $("draw").addEventListener("click", () => engine.ask("load", { call: $("call").v
 $("call").addEventListener("keydown", (event) => { if (event.key === "Enter") $("draw").click(); });
 $("generator").addEventListener("change", (event) => { if (event.isTrusted) $("draw").click(); });
 $("clear").addEventListener("click", () => { remember(); Object.assign(state, { points: [], labels: [], name: "points", source: "", columns: [], classes: ["+1", "−1"] }); shape(); changed(false); });
-$("undo").addEventListener("click", () => { if (undo()) { shape(); changed(false); } });
-$("redo").addEventListener("click", () => { if (redo()) { shape(); changed(false); } });
+$("undo").addEventListener("click", () => { if (undo()) { shape(false); changed(false); } });
+$("redo").addEventListener("click", () => { if (redo()) { shape(false); changed(false); } });
 $("view").addEventListener("change", () => { setView($("view").value, run.limit); redraw(); });
 $("ghost").addEventListener("change", drawMoment);
 
@@ -313,18 +350,20 @@ $("link").addEventListener("click", async () => {
   try { await navigator.clipboard.writeText(location.href); status("The link is copied; `tacit lab LINK` opens it elsewhere."); }
   catch { status("The address of this page is the link; `tacit lab LINK` opens it elsewhere."); }
 });
-$("png").addEventListener("click", () => savePng($("plane")));
-$("svg").addEventListener("click", () => saveSvg((pen) => drawPlane(pen, drawn, { ...chosen, predicted: predicted() })));
 $("csv").addEventListener("click", () => save("points.csv", new Blob([csvText()], { type: "text/csv" })));
-$("film").addEventListener("click", async () => {
-  try {
-    await saveFilm($("plane"), () => new Promise((resolve) => {
-      place = range()[0];
-      start();
-      const wait = setInterval(() => { if (!playing) { clearInterval(wait); resolve(); } }, 100);
-    }));
-  } catch (error) { status(error.message, true); }
-});
+$("png").addEventListener("click", () => savePng(picture, share()));
+$("svg").addEventListener("click", () => saveSvg(picture, share()));
+for (const [button, saved] of [["gif", saveGif], ["film", saveFilm]]) {
+  $(button).addEventListener("click", async () => {
+    if (!run.done || run.frames.length < 2) return status("Wait for the end of the run: then it can be recorded.", true);
+    $(button).disabled = true;
+    try {
+      await saved(picture, (done) => status(`Recording: ${Math.round(100 * done)} %`));
+      status("Recorded.");
+    } catch (error) { status(error.message, true); }
+    $(button).disabled = false;
+  });
+}
 
 function tip(words, event) {
   $("tip").hidden = !words;
@@ -341,17 +380,19 @@ $("plane").addEventListener("pointermove", (event) => {
   const frame = run.frames[shownFrame().index];
   if (i !== null) {
     const q = frame?.q?.[i];
-    return tip(`row ${i + 1}: (${state.points[i].slice(0, 6).map((x) => digits(x)).join(", ")}${state.points[i].length > 6 ? ", …" : ""})\nclass ${state.classes[state.labels[i] > 0 ? 0 : 1]}${q === undefined ? "" : `\nmargin y·f(x) = ${digits(q)}`}`, event);
+    return tip(`row ${i}: (${state.points[i].slice(0, 6).map((x) => digits(x)).join(", ")}${state.points[i].length > 6 ? ", …" : ""})\nclass ${state.classes[state.labels[i] > 0 ? 0 : 1]}${q === undefined ? "" : `\nmargin y·f(x) = ${digits(q)}`}`, event);
   }
   const size = { width: $("plane").clientWidth, height: $("plane").clientHeight };
   const mark = predicted().find((one) => { const [x, y] = toScreen(size, markOf(one)); return Math.hypot(x - at[0], y - at[1]) < 12; });
   if (mark) return tip(`predicted direction of neurons with a ${mark.sign > 0 ? ">" : "<"} 0 ${mark.late ? "in the limit" : "on the way"}\n${mark.ids.join(", ")}`, event);
   if (k !== null && frame) {
     const w = frame.W[k], words = { l: "living", s: "sliding along a hyperplane", d: "dead" }[frame.life[k]];
-    return tip(`neuron ${k + 1}: ${words}\na = ${digits(frame.a[k])}, ‖w‖ = ${digits(Math.hypot(...w))}\ndirection ${digits((Math.atan2(inPlane(w)[1], inPlane(w)[0]) * 180) / Math.PI)}°`, event);
+    return tip(`neuron ${k}: ${words}\na = ${digits(frame.a[k])}, ‖w‖ = ${digits(Math.hypot(...w))}\ndirection ${digits((Math.atan2(inPlane(w)[1], inPlane(w)[0]) * 180) / Math.PI)}°`, event);
   }
   tip("", event);
 });
+$("ticks").addEventListener("pointermove", (event) => tip(eventsAt(run, $("ticks").clientWidth, event.offsetX), event));
+$("ticks").addEventListener("pointerleave", (event) => tip("", event));
 $("plane").addEventListener("pointerleave", (event) => tip("", event));
 for (const list of ["lamps", "dark-lamps"]) {
   $(list).addEventListener("pointermove", (event) => tip(event.target.closest(".lamp")?.tip() ?? "", event));

@@ -1,14 +1,16 @@
 // Small charts over the time of the run, with a line at the moment that is shown.
 
 import { canvasPen, colours } from "./pens.js";
+import { digits, power, roundValues } from "./numbers.js";
 import { inPlane } from "./view.js";
 
 const LEFT = 58, RIGHT = 8, TOP = 20, BOTTOM = 8;
 
-const tidy = (y) => (y === 0 ? "0" : Math.abs(y) >= 1e4 || Math.abs(y) < 1e-2 ? y.toExponential(0).replace("e+", "e") : String(Number(y.toPrecision(3))));
+const tidy = (y) => (y !== 0 && (Math.abs(y) >= 1e5 || Math.abs(y) < 1e-3) ? y.toExponential(0).replace("e+", "e").replaceAll("-", "−") : digits(y, 3));
+const plainTicks = (low, high) => roundValues(low, high).map((y) => [y, tidy(y)]);
 
 /** A chart: series of [place, y], level lines [y, words], marks at the right edge. */
-function chart(canvas, { title, range, series, levels = [], marks = [], low, high, show = tidy, empty }) {
+function chart(canvas, { title, range, series, levels = [], marks = [], low, high, ticks = plainTicks, empty }) {
   const pen = canvasPen(canvas), colour = colours();
   pen.text(title, 6, 13, { fill: colour.ink, size: 11.5, bold: true });
   const every = series.flatMap((one) => one.points.map(([, y]) => y)).concat(levels.map(([y]) => y)).filter(Number.isFinite);
@@ -22,10 +24,12 @@ function chart(canvas, { title, range, series, levels = [], marks = [], low, hig
   bottom -= room; top += room;
   const x = (place) => LEFT + ((place - range[0]) / (range[1] - range[0] || 1)) * (pen.width - LEFT - RIGHT);
   const y = (value) => pen.height - BOTTOM - ((value - bottom) / (top - bottom)) * (pen.height - TOP - BOTTOM);
-  for (const share of [0.05, 0.5, 0.95]) {
-    const value = bottom + share * (top - bottom);
+  let free = Infinity;
+  for (const [value, words] of ticks(bottom, top)) {
+    if (value < bottom || value > top || y(value) > free) continue;
     pen.path([[LEFT, y(value)], [pen.width - RIGHT, y(value)]], { stroke: colour.line, line: 1 });
-    pen.text(show(value), LEFT - 4, y(value) + 3, { fill: colour.soft, size: 9.5, align: "right" });
+    pen.text(words, LEFT - 4, y(value) + 3, { fill: colour.soft, size: 9.5, align: "right" });
+    free = y(value) - 16;
   }
   pen.clip(LEFT, TOP - 4, pen.width - LEFT - RIGHT, pen.height - TOP - BOTTOM + 8, () => {
     for (const [value, words, stroke] of levels) {
@@ -68,13 +72,13 @@ export function drawPanels(canvases, { frames, places, limit, descent, descentPl
   chart(canvases.losses, {
     title: "loss", range, empty: "no run yet",
     series: [{ points: losses, stroke: colour.ink }, { points: other((f) => f.norm && lossHeight(f.log10_loss)), stroke: colour.amber, dash: [5, 3] }],
-    show: (h) => lossText(h),
+    ticks: () => LOSSES.map((log10) => [lossHeight(log10), log10 > -4 ? tidy(10 ** log10) : power(log10)]),
   });
   const bounds = limit?.optimal, levels = [];
   if (bounds && bounds[0] !== null) levels.push([bounds[0], "certified optimum", colour.green]);
   const top = Math.max(...frames.map((f) => finite(f.margin)).filter(Number.isFinite), ...levels.map(([y]) => y), 1e-12);
   chart(canvases.margins, {
-    title: "margin  (╌ smoothed)", range, levels, low: -0.25 * top, high: 1.12 * top, empty: "no run yet",
+    title: "normalised margin (╌ smoothed)", range, levels, low: -0.25 * top, high: 1.12 * top, empty: "no run yet",
     series: [
       { points: frames.map((f, i) => [places[i], finite(f.margin)]), stroke: colour.blue },
       { points: frames.map((f, i) => [places[i], finite(f.smoothed)]), stroke: colour.orange, dash: [5, 3] },
@@ -88,7 +92,7 @@ export function drawPanels(canvases, { frames, places, limit, descent, descentPl
   });
   chart(canvases.distance, {
     title: "angle to the limit", range, series: [{ points: near, stroke: colour.green }],
-    show: (h) => tidy(10 ** h), empty: limit ? "no limit is claimed" : "after the run",
+    ticks: angleTicks, empty: limit ? "no limit is claimed" : "after the run",
   });
   canvases.losses.setAttribute("aria-label", `Loss over time; at the end log10 loss is ${frames.at(-1)?.log10_loss ?? "unknown"}.`);
   canvases.margins.setAttribute("aria-label", `Normalised margin over time; at the end ${frames.at(-1)?.margin ?? "unknown"}, certified optimum ${bounds?.[0] ?? "unknown"}.`);
@@ -98,8 +102,14 @@ export function drawPanels(canvases, { frames, places, limit, descent, descentPl
 
 /** log₁₀ L, logarithmic again below 0.1, so that 10^(−1000) can be drawn beside 10. */
 const lossHeight = (log10_loss) => (log10_loss >= -1 ? log10_loss : -1 - Math.log10(-log10_loss));
-const lossText = (h) => (h >= -1 ? tidy(10 ** h) : `10^−${brief(10 ** (-1 - h))}`);
-const brief = (x) => (x >= 1e4 ? x.toExponential(0).replace("e+", "e") : String(Number(x.toPrecision(2))));
+const LOSSES = [1e250, 1e200, 1e150, 1e100, 1e70, 1e50, 1e30, 1e20, 1e15, 1e10, 1e7, 1e5, 1e4, 1000, 100, 30, 10, 5, 3, 2, 1].map((x) => -x).concat([0, 1, 2, 3, 4, 5]);
+
+/** Powers of ten, and 2 and 5 times those where they lie far from each other. */
+function angleTicks(low, high) {
+  const between = high - low < 2 ? [1, 2, 5] : [1], values = [];
+  for (let n = Math.floor(low); n <= high; n++) for (const k of between) values.push([n + Math.log10(k), n > -4 ? tidy(k * 10 ** n) : power(n)]);
+  return values;
+}
 
 function drawDirections(canvas, { frames, places, predicted, range, colour }) {
   const series = [], marks = [];
@@ -123,5 +133,5 @@ function drawDirections(canvas, { frames, places, predicted, range, colour }) {
       marks.push([(Math.atan2(v, u) * 180) / Math.PI, sign > 0 ? colour.orange : colour.blue, true]);
     }
   }
-  chart(canvas, { title: "directions of the neurons (°)", range, series, marks, low: -185, high: 185, show: (v) => String(Math.round(v / 10) * 10), empty: "no run yet" });
+  chart(canvas, { title: "directions of the neurons (°)", range, series, marks, low: -185, high: 185, ticks: () => [-180, -90, 0, 90, 180].map((v) => [v, digits(v)]), empty: "no run yet" });
 }

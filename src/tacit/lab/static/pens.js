@@ -6,9 +6,8 @@ export function colours() {
   return Object.fromEntries(["paper", "ink", "soft", "line", "edge", "blue", "orange", "green", "amber", "red", "plus", "minus"].map((name) => [name, named(name)]));
 }
 
-/** A canvas at the resolution of the screen; sizes are in CSS pixels. */
-export function canvasPen(canvas) {
-  const { clientWidth: width, clientHeight: height } = canvas, ratio = devicePixelRatio || 1;
+/** A canvas at the resolution of the screen, or of this size; sizes are in CSS pixels. */
+export function canvasPen(canvas, { width = canvas.clientWidth, height = canvas.clientHeight, ratio = devicePixelRatio || 1 } = {}) {
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);

@@ -36,7 +36,7 @@ export const canRedo = () => future.length > 0;
 /** The points are no longer those of a generator or a file. */
 export function touched() {
   state.source = "";
-  if (!state.name.endsWith("edited")) state.name = `${state.name.slice(0, 60)}, edited`;
+  if (state.name !== "points" && !state.name.endsWith("edited")) state.name = `${state.name.slice(0, 60)}, edited`;
 }
 
 /** The data of a case, as the engine is asked about it. */

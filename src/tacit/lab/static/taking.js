@@ -1,7 +1,12 @@
-// Pictures, points and films to take away.
+// Pictures, points and films to take away. `draw(pen, share)` draws the moment at that share of the run.
 
-import { colours, svgPen } from "./pens.js";
+import { Gif, colourTable } from "./gif.js";
+import { canvasPen, colours, svgPen } from "./pens.js";
 import { state } from "./state.js";
+
+const SIDE = 640, SMALL = 480; // pixels of pictures and films, and of a GIF
+const SECONDS = 8, STILL = 2; // a film moves for so long, and stays at its end
+const PICTURES = 100; // of a GIF
 
 export function save(name, blob) {
   const link = document.createElement("a");
@@ -21,27 +26,62 @@ export function csvText() {
   return [[...names.map(cell), "y"].join(), ...rows].join("\n") + "\n";
 }
 
-export function saveSvg(draw) {
-  const pen = svgPen(640, 640, colours().paper);
-  draw(pen);
+export function saveSvg(draw, share) {
+  const pen = svgPen(SIDE, SIDE, colours().paper);
+  draw(pen, share);
   save("tacit-lab.svg", new Blob([pen.done()], { type: "image/svg+xml" }));
 }
 
-export function savePng(canvas) {
+/** A canvas that is on no page, and the pen that draws on it. */
+function sheet(side, ratio = 1) {
+  const canvas = document.createElement("canvas");
+  canvas.getContext("2d", { willReadFrequently: true });
+  return [canvas, () => canvasPen(canvas, { width: side, height: side, ratio })];
+}
+
+export function savePng(draw, share) {
+  const [canvas, pen] = sheet(SIDE, 2);
+  draw(pen(), share);
   canvas.toBlob((blob) => save("tacit-lab.png", blob), "image/png");
 }
 
-/** Record the canvas while `play` runs; the kind of film is what this browser can write. */
-export async function saveFilm(canvas, play) {
-  const kind = ["video/mp4", "video/webm"].find((type) => globalThis.MediaRecorder?.isTypeSupported(type));
-  if (!kind) throw new Error("this browser cannot record films");
+const nextFrame = () => new Promise((resolve) => setTimeout(resolve));
+
+export async function saveGif(draw, tell) {
+  const [canvas, pen] = sheet(SMALL);
+  const picture = (i) => {
+    draw(pen(), i / (PICTURES - 1));
+    return canvas.getContext("2d").getImageData(0, 0, SMALL, SMALL).data;
+  };
+  const gif = new Gif(SMALL, SMALL, colourTable(Array.from({ length: 10 }, (_, i) => picture((i * (PICTURES - 1)) / 9))));
+  for (let i = 0; i < PICTURES; i++) {
+    gif.add(picture(i), i === PICTURES - 1 ? 100 * STILL : Math.round((100 * SECONDS) / PICTURES));
+    if (i % 5 === 0) { tell(i / PICTURES); await nextFrame(); }
+  }
+  save("tacit-lab.gif", gif.done());
+}
+
+const FILMS = ["video/mp4;codecs=avc1.42E01E", "video/mp4", "video/webm"]; // what plays nearly everywhere first
+
+/** Record a canvas while it is drawn; the kind of film is the first that this browser can write. */
+export async function saveFilm(draw, tell) {
+  const kind = FILMS.find((type) => globalThis.MediaRecorder?.isTypeSupported(type));
+  if (!kind) throw new Error("this browser cannot record films; take a GIF");
+  const [canvas, pen] = sheet(SIDE), parts = [];
+  draw(pen(), 0);
   const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: kind, videoBitsPerSecond: 4e6 });
-  const parts = [];
   recorder.ondataavailable = (event) => parts.push(event.data);
-  const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
+  const stopped = new Promise((resolve, reject) => { recorder.onstop = resolve; recorder.onerror = () => reject(new Error("the film could not be recorded; take a GIF")); });
   recorder.start();
-  await play();
+  await new Promise((resolve) => {
+    const begun = performance.now(), timer = setInterval(() => {
+      const share = (performance.now() - begun) / (1000 * SECONDS);
+      draw(pen(), Math.min(share, 1));
+      tell(Math.min(share, 1));
+      if (share > 1 + STILL / SECONDS) { clearInterval(timer); resolve(); }
+    }, 33);
+  });
   recorder.stop();
   await stopped;
-  save(`tacit-lab.${kind.slice(6)}`, new Blob(parts, { type: kind }));
+  save(`tacit-lab.${kind.slice(6).split(";")[0]}`, new Blob(parts, { type: kind }));
 }

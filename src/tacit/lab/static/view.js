@@ -17,7 +17,7 @@ function complement(b1, candidates) {
 }
 
 /** Choose the plane: two columns, or that of the limit's heaviest groups. */
-export function setView(choice, limit) {
+export function setView(choice, limit, again = true) {
   const d = state.points[0]?.length ?? 2;
   view.choice = choice;
   const axis = (i) => Array.from({ length: d }, (_, j) => (i === j ? 1 : 0));
@@ -30,13 +30,13 @@ export function setView(choice, limit) {
     view.b1 = axis(Math.min(i, d - 1));
     view.b2 = d > 1 ? axis(Math.min(j, d - 1)) : axis(0).map(() => 0);
   }
-  fit();
+  fit(again);
 }
 
-/** Make the plot as large as the points need. */
-export function fit() {
-  const far = Math.max(0, ...state.points.flatMap((x) => inPlane(x).map(Math.abs)));
-  view.radius = far > 0 ? 1.3 * far : 1.5;
+/** Make the plot as large as the points need; where it nearly is, nothing moves under the hand. */
+export function fit(again = true) {
+  const far = Math.max(0, ...state.points.flatMap((x) => inPlane(x).map(Math.abs))), share = far / view.radius;
+  if (again || share > 0.97 || (share < 0.3 && state.points.length > 1)) view.radius = far > 0 ? 1.3 * far : 1.5;
 }
 
 export const inPlane = (x) => [dot(view.b1, x), dot(view.b2, x)];
