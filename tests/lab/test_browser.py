@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,9 +93,14 @@ def lit(page: Any) -> set[str]:
     return set(page.eval_on_selector_all(".lamp.on[data-id]", "all => all.map(e => e.dataset.id)"))
 
 
-def points(page: Any) -> list[list[float]]:
+def linked(page: Any) -> dict[str, Any]:
+    """The state that is in the address."""
     fragment = page.evaluate("location.hash.slice(1).replaceAll('-', '+').replaceAll('_', '/')")
-    return json.loads(page.evaluate("text => atob(text)", fragment))["points"]
+    return json.loads(b64decode(fragment + "=" * (-len(fragment) % 4)))
+
+
+def points(page: Any) -> list[list[float]]:
+    return linked(page)["points"]
 
 
 def screen(page: Any, x: float, y: float) -> tuple[float, float]:
@@ -204,6 +210,50 @@ def test_what_is_taken_away(page, tmp_path):
     assert page.text_content("#command").startswith(f"tacit explain {DATA}")
 
 
+def test_a_gif_of_the_run(page, tmp_path):
+    from PIL import Image, ImageSequence
+
+    with page.expect_download() as download:
+        page.click("#gif")
+    download.value.save_as(tmp_path / "run.gif")
+    with Image.open(tmp_path / "run.gif") as film:
+        pictures = [one.convert("RGB") for one in ImageSequence.Iterator(film)]
+        assert film.size == (480, 480) and film.info["loop"] == 0
+    assert len(pictures) == 100 and pictures[0].tobytes() != pictures[-1].tobytes()
+    assert all(len(one.getcolors(480 * 480)) > 20 for one in (pictures[0], pictures[-1]))
+
+
+def test_a_film_of_the_run(page, browser, tmp_path):
+    with page.expect_download() as download:
+        page.click("#film")
+    name = download.value.suggested_filename
+    download.value.save_as(tmp_path / name)
+    assert name in ("tacit-lab.mp4", "tacit-lab.webm")
+    shown = browser.new_page()
+    raw = b64encode((tmp_path / name).read_bytes()).decode()
+    size, first, last = shown.evaluate(
+        """async (source) => {
+          const video = Object.assign(document.createElement("video"), { muted: true });
+          const until = (what) => new Promise((tell) => { video[`on${what}`] = tell; });
+          video.src = source;
+          await until("loadeddata");
+          const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+          [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+          const pixels = async (time) => {
+            const there = until("seeked");
+            video.currentTime = time;
+            await there;
+            pen.drawImage(video, 0, 0);
+            return canvas.toDataURL();
+          };
+          return [[canvas.width, canvas.height], await pixels(0.01), await pixels(8)];
+        }""",
+        f"data:video/{name[10:]};base64,{raw}",
+    )
+    assert size == [640, 640] and first != last
+    shown.close()
+
+
 def test_the_boundary_is_where_the_network_is_zero(page, address):
     """Random networks, with and without bias: f is 0 along it, and changes sign nowhere else."""
     worst, missed, crossings = page.evaluate(
@@ -271,6 +321,55 @@ def test_a_file_is_dropped_in_any_dimension(page, tmp_path):
     page.set_input_files("#file", str(tmp_path / "bad.csv"))
     page.wait_for_selector("#status.wrong")
     assert "bad.csv, line 2, column 2" in page.inner_text("#status")
+
+
+def test_only_starts_that_there_are_can_be_chosen(page):
+    """With fixed output weights no start is balanced; the page takes another one, and goes on."""
+    page.select_option("#train", "first")
+    running(page)
+    done(page)
+    assert page.input_value("#start") == "gaussian" and page.input_value("#width") == "12"
+    assert "--train first" in page.text_content("#command")
+
+
+def test_a_number_between_two_places_of_a_slider_is_kept(page):
+    """A link may have any scale; only who moves its slider changes it."""
+    case = {**linked(page), "setting": {**linked(page)["setting"], "init": "balanced:0.003"}}
+    page.goto(page.url.partition("#")[0] + f"#{b64encode(json.dumps(case).encode()).decode()}")
+    page.reload()
+    done(page)
+    assert page.inner_text("#scale-text") == "0.003"
+    page.fill("#seed", "5")
+    running(page)
+    done(page)
+    assert "--init balanced:0.003" in page.text_content("#command")
+
+
+def test_nothing_is_said_of_no_points(page):
+    page.click("#clear")
+    told(page, "status", "Click into the plane")
+    assert page.locator(".lamp").count() == 0 and not page.locator("#verdict").is_visible()
+    box = page.locator("#plane").bounding_box()
+    page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 0.4 * box["height"])
+    told(page, "about", "points: 1 point in 2 dimensions")
+    done(page)
+    before = points(page)
+    page.select_option("#brush", "-1")
+    page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.4 * box["height"])
+    told(page, "about", "2 points")
+    done(page)
+    assert points(page)[0] == before[0]
+    assert points(page)[1] == pytest.approx([-before[0][0], before[0][1]], abs=0.01)
+
+
+def test_what_is_pointed_at_is_told(page):
+    page.hover("#lamps .lamp")
+    assert "✓" in page.inner_text("#tip")
+    page.mouse.move(*screen(page, *points(page)[3]))
+    assert "row 3: (" in page.inner_text("#tip") and "margin" in page.inner_text("#tip")
+    page.focus("#lamps .lamp:nth-child(2)")
+    page.keyboard.press("Shift+Tab")
+    assert "✓" in page.inner_text("#tip")
 
 
 def test_descent_is_shown_beside_the_flow(page):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
+import shlex
+import subprocess
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,18 +81,37 @@ def test_descent_starts_where_the_flow_does(told):
     np.testing.assert_array_equal(said[-1]["W"], np.asarray(run.state["params.W"])[0])
 
 
-def test_the_lines_to_copy_give_the_same_run(tmp_path, monkeypatch, told):
-    end = next(one for one in told if one["is"] == "limit")
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> None:
+    """A folder with the points as the page saves them."""
     rows = [
         ",".join(map(repr, x)) + f",{y}"
         for x, y in zip(CASE["points"], CASE["labels"], strict=True)
     ]
     (tmp_path / "points.csv").write_text("\n".join(["x1,x2,y", *rows]) + "\n")
     monkeypatch.chdir(tmp_path)
-    names = dict(re.findall(r"(\w+)=('[^']*'|[\d.e-]+)", end["python"]))
-    setting = tacit.Setting(width=int(names["width"]), init=names["init"].strip("'"))
-    again = tacit.limit(tacit.load("points.csv"), setting, seed=int(names["seed"]))
-    assert fingerprint(again.path) == end["fingerprint"]
+
+
+def test_the_python_lines_give_the_same_run(folder, told):
+    end = next(one for one in told if one["is"] == "limit")
+    names: dict[str, Any] = {}
+    exec(end["python"], names)
+    assert fingerprint(names["limit"].path) == end["fingerprint"]
+    assert names["limit"].margin == end["margin"]
+
+
+@pytest.mark.long
+def test_the_command_line_gives_the_same_answer(folder, told):
+    end = next(one for one in told if one["is"] == "limit")
+    words = shlex.split(end["command"])
+    assert words[0] == "tacit"
+    command = [sys.executable, "-m", "tacit", *words[1:], "--json"]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert answer["margin"] == end["margin"] and answer["outcome"] == end["outcome"]
+    assert answer["groups"] == end["groups"]
+    verdicts = next(one for one in told if one["is"] == "verdicts")["verdicts"]
+    known = {one["id"]: one for one in answer["theorems"]}
+    assert all(known[one["id"]]["verdict"] == one["verdict"] for one in verdicts)
 
 
 def test_points_of_a_generator_are_called_by_it_until_they_are_moved():

@@ -402,8 +402,10 @@ for (const list of ["lamps", "dark-lamps"]) {
     if (event.target.matches(":focus-visible")) tip(event.target.tip?.() ?? "", { clientX: box.left, clientY: box.bottom });
   });
   $(list).addEventListener("focusout", (event) => tip("", event));
+  $(list).addEventListener("click", (event) => tip(event.target.closest(".lamp")?.tip() ?? "", event)); // a finger does not hover
 }
 addEventListener("resize", redraw);
+addEventListener("scroll", () => { $("tip").hidden = true; }, { capture: true, passive: true });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 // ---- live, or a recording that was saved
@@ -413,7 +415,14 @@ if (recording) {
   document.body.classList.add("recording");
   const saved = JSON.parse(recording.textContent);
   for (const message of saved) {
-    if (message.is === "hello") { Object.assign(state.setting, message.setting); fillMenus(message); takePoints(message.points); about(); }
+    if (message.is === "hello") {
+      Object.assign(state.setting, message.setting);
+      fillMenus(message);
+      takePoints(message.points);
+      about();
+      const { width, activation, init, loss, train } = state.setting;
+      $("about").textContent += `; ${width} neurons, ${activation}, ${init}, ${loss} loss, ${train === "both" ? "both layers" : "first layer"}, seed ${message.seed}`;
+    }
     else receive(message, "run");
   }
   status("A recording made by `tacit lab --export`.");
