@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -50,7 +51,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
     """A page whose first run is done; no error and no request to another host along the way."""
-    made = browser.new_page(viewport={"width": 1400, "height": 1000})
+    made = browser.new_page(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
     made.set_default_timeout(PATIENCE)
     wrong, asked = [], []
     made.on("pageerror", lambda error: wrong.append(str(error)))
@@ -172,6 +173,19 @@ def test_the_run_plays_and_can_be_scrubbed(page):
     until(page, "() => document.getElementById('moment').dataset.index === '0'")
 
 
+def test_a_run_plays_by_itself_but_not_for_those_who_want_less_motion(page, browser, address):
+    last = int(page.get_attribute("body", "data-frames")) - 1
+    assert page.get_attribute("#moment", "data-index") == str(last)
+    other = browser.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(address)
+    done(other)
+    assert other.get_attribute("#play", "aria-label") == "pause"
+    until(other, f"() => document.getElementById('moment').dataset.index === '{last}'")
+    until(other, "() => document.getElementById('play').ariaLabel === 'play'")
+    other.close()
+
+
 def test_a_link_gives_the_same_run_bit_for_bit(page, browser):
     page.evaluate("document.getElementById('scale').value = -6")
     page.dispatch_event("#scale", "input")
@@ -179,7 +193,7 @@ def test_a_link_gives_the_same_run_bit_for_bit(page, browser):
     run, link = done(page), page.url
     page.reload()
     assert done(page) == run
-    other = browser.new_page()
+    other = browser.new_page(reduced_motion="reduce")
     other.set_default_timeout(PATIENCE)
     other.goto(link)
     assert done(other) == run
@@ -188,7 +202,7 @@ def test_a_link_gives_the_same_run_bit_for_bit(page, browser):
 
 
 def test_two_pages_do_not_disturb_each_other(page, browser, address):
-    other = browser.new_page()
+    other = browser.new_page(reduced_motion="reduce")
     other.set_default_timeout(PATIENCE)
     other.goto(address)
     run = done(other)
@@ -316,7 +330,16 @@ def test_a_file_is_dropped_in_any_dimension(page, tmp_path):
     page.set_input_files("#file", str(tmp_path / "pets.csv"))
     told(page, "about", "pets: 4 points")
     done(page)
-    assert page.locator("#view option").count() == 4 and "dog" in page.inner_text("#legend")
+    assert "dog" in page.inner_text("#legend")
+    page.select_option("#view", "columns")
+    page.select_option("#view-x", label="c")  # the other column is still b
+    row = tmp_path / "row.svg"
+    with page.expect_download() as download:
+        page.click("#svg")
+    download.value.save_as(row)
+    places = re.findall(r'<circle cx="([^"]*)" cy="([^"]*)" r="5.2"', row.read_text())
+    x, y = map(float, places[0])  # of the first dog
+    assert (x - 320) / (320 - y) == pytest.approx(0.3 / -2, rel=0.02)
     (tmp_path / "bad.csv").write_text("1,2,cat\n1,x,dog\n")
     page.set_input_files("#file", str(tmp_path / "bad.csv"))
     page.wait_for_selector("#status.wrong")
@@ -342,7 +365,7 @@ def test_a_number_between_two_places_of_a_slider_is_kept(page):
     page.fill("#seed", "5")
     running(page)
     done(page)
-    assert "--init balanced:0.003" in page.text_content("#command")
+    assert "--init balanced:3e-3" in page.text_content("#command")
 
 
 def test_nothing_is_said_of_no_points(page):
@@ -389,7 +412,7 @@ def test_every_control_has_a_name(page):
 
 @pytest.mark.parametrize("width", [390, 800])
 def test_nothing_sticks_out_of_a_small_screen(browser, address, width):
-    made = browser.new_page(viewport={"width": width, "height": 844})
+    made = browser.new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce")
     made.set_default_timeout(PATIENCE)
     made.goto(address)
     done(made)

@@ -16,6 +16,7 @@ from lab_cases import CASE, SETTING, message
 from tacit.lab.again import command_line, data_name, python_lines
 from tacit.lab.engine import answer, points_message
 from tacit.lab.frames import fallen, fingerprint
+from tacit.lab.hello import hello
 from tacit.lab.requests import read_request
 from tacit.values import BadInput
 
@@ -147,6 +148,16 @@ def test_a_dropped_file_is_read_as_the_command_line_reads_it():
 def test_a_page_shows_no_more_than_it_can():
     with pytest.raises(BadInput, match="at most 1000"):
         points_message(tacit.load("gaussians:n=1001,d=2"), "")
+
+
+def test_every_generator_of_the_menu_draws_points_for_a_page():
+    request = read_request(message())
+    menu = hello(points_message(tacit.load("xor"), "xor"), request)["generators"]
+    assert len(menu) > 10
+    for one in menu:
+        call = f"{one['name']}:{one['with']}" if one["with"] else one["name"]
+        (said,) = answers(json.dumps({"id": 1, "do": "load", "call": call}))
+        assert len(said["points"]) <= 60 and set(said["labels"]) <= {-1, 1}, call
 
 
 @pytest.mark.long

@@ -31,8 +31,13 @@ def hello(points: dict[str, Any], request: Request) -> dict[str, Any]:
 
 
 def _said(parameters: dict[str, Any]) -> str:
-    """The parameters of a generator with their defaults, as they are written in a call."""
+    """The parameters of a generator with their defaults, as they are written in a call.
+
+    A page shows two classes, and is quick with few points in few dimensions.
+    """
     known = {key: value for key, value in parameters.items() if value not in (None, "")}
     known |= {"n": min(known["n"], 40)} if "n" in known else {}
     known |= {"d": 2} if known.get("d", 0) in (20, 50) else {}
+    if "classes" in parameters:
+        known |= {"classes": 2} if parameters["classes"] else {"classes": "0/1", "n": 60}
     return ",".join(f"{key}={value}" for key, value in known.items() if key != "test")

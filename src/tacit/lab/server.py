@@ -183,7 +183,7 @@ async def _serve(config: uvicorn.Config, ear: socket.socket, ready: Callable[[],
     serving = asyncio.create_task(server.serve([ear]))
     while not (server.started and first.done()) and not serving.done():
         await asyncio.sleep(0.02)
-    if not serving.done():
+    if not server.should_exit:
         ready()
     await serving
     discard(first)

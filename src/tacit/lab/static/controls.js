@@ -81,12 +81,20 @@ export function fillMenus({ generators, starts }) {
   });
 }
 
-/** The planes that can be shown. */
-export function fillViews(d, columns, choice) {
+/** The planes that can be shown: that of the limit, or any two columns. */
+export function fillViews(d, columns) {
   $("view-row").hidden = d < 3;
-  const names = (i) => columns[i] ?? `x${i + 1}`;
-  const pairs = [["limit", "the limit's plane"]];
-  for (let i = 0; i < Math.min(d, 8); i++) for (let j = i + 1; j < Math.min(d, 8); j++) pairs.push([`${i},${j}`, `${names(i)}, ${names(j)}`]);
-  $("view").replaceChildren(...pairs.map(([value, text]) => { const made = document.createElement("option"); made.value = value; made.textContent = text; return made; }));
-  $("view").value = choice;
+  $("columns-row").hidden = true;
+  $("view").value = "limit";
+  for (const [id, chosen] of [["view-x", 0], ["view-y", 1]]) {
+    $(id).replaceChildren(...Array.from({ length: d }, (_, i) => new Option(columns[i] ?? `x${i + 1}`, i)));
+    $(id).value = chosen;
+  }
+}
+
+/** The plane that is chosen: "limit", or the numbers of two different columns. */
+export function chosenView(d) {
+  $("columns-row").hidden = $("view").value === "limit";
+  if ($("view-x").value === $("view-y").value) $("view-y").value = (Number($("view-x").value) + 1) % d;
+  return $("view").value === "limit" ? "limit" : `${$("view-x").value},${$("view-y").value}`;
 }

@@ -104,7 +104,7 @@ export function makeEditable(canvas, { changed, redraw, label }) {
   });
   canvas.addEventListener("keydown", (event) => {
     if (!editable() || event.ctrlKey || event.metaKey || event.altKey) return;
-    const n = state.points.length, i = chosen.point, by = (event.shiftKey ? 0.2 : 1) * roundValues(0, view.radius, 50)[1];
+    const n = state.points.length, i = chosen.point, by = (event.shiftKey ? 0.2 : 1) * roundValues(0, view.radius, 100)[1];
     const steps = { ArrowLeft: [-by, 0], ArrowRight: [by, 0], ArrowUp: [0, by], ArrowDown: [0, -by] };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "n" || key === "p") {

@@ -3,7 +3,7 @@
 import { Engine } from "./engine.js";
 import { atLoss, between, frameAt, placesOf } from "./clock.js";
 import { $ } from "./dom.js";
-import { fillMenus, fillViews, readControls, showControls } from "./controls.js";
+import { chosenView, fillMenus, fillViews, readControls, showControls } from "./controls.js";
 import { chosen, makeEditable, neuronAt, placeOf, pointAt } from "./editing.js";
 import { showLamps, showProperties } from "./lamps.js";
 import { drawPanels, moveCursors } from "./panels.js";
@@ -20,6 +20,7 @@ let run = fresh(), lamps = [], verdicts = {}, predictions = {};
 let place = 0, playing = false, before = 0, drawn = null, pending = false, stale = true;
 let engine = null;
 const DURATION = 12000; // milliseconds from start to end at single speed
+const calm = matchMedia("(prefers-reduced-motion: reduce)"); // then nothing plays by itself: the end is shown
 
 function status(words, wrong = false) {
   $("status").textContent = words;
@@ -86,9 +87,15 @@ function share() {
   return high > low ? (place - low) / (high - low) : 0;
 }
 
+/** The place at a share of the run; its end to the last bit. */
+function placeAt(share) {
+  const [low, high] = range();
+  return share < 1 ? low + share * (high - low) : high;
+}
+
 /** The plane at a share of the run with a line about it, for what is taken away. */
 function picture(pen, share) {
-  const [low, high] = range(), at = frameAt(run.places, low + share * (high - low)), frame = run.frames[at.index];
+  const at = frameAt(run.places, placeAt(share)), frame = run.frames[at.index];
   drawPlane(pen, frame ? between(run.frames, at) : null, { predicted: predicted(), ghost: ghostAt(at) });
   if (frame) pen.text(`loss ${lossOf(frame)}, margin ${digits(frame.margin)}`, 10, pen.height - 10, { fill: colours().ink, size: 13 });
 }
@@ -163,7 +170,7 @@ function begin() {
   document.body.dataset.run = "running";
   engine.ask("run", caseMessage());
   descend();
-  start();
+  if (!calm.matches) start();
 }
 
 /** There are no points. */
@@ -213,7 +220,7 @@ function takePoints(message) {
 function shape(again = true) {
   const d = state.points[0]?.length ?? 2;
   const choice = d > 2 ? "limit" : "0,1";
-  fillViews(d, state.columns, choice);
+  fillViews(d, state.columns);
   setView(choice, run.limit, again);
   chosen.point = null;
   showControls();
@@ -240,6 +247,7 @@ const answers = {
     run.frames.push(...message.frames);
     run.places = placesOf(run.frames);
     if (run.frames.length === message.frames.length) place = run.places[0];
+    if (calm.matches && !playing) place = run.places.at(-1);
     document.body.dataset.frames = run.frames.length;
     redraw();
   },
@@ -296,7 +304,7 @@ function receive(message, kind) {
 
 let settingTimer = 0;
 $("settings").addEventListener("input", (event) => {
-  if (["generator", "call", "file", "brush", "choose", "view"].includes(event.target.id)) return;
+  if (["generator", "call", "file", "brush", "choose", "view", "view-x", "view-y"].includes(event.target.id)) return;
   delete event.target.dataset.exact;
   readControls();
   if (event.target.closest("#beside")) return descend();
@@ -310,7 +318,7 @@ $("generator").addEventListener("change", (event) => { if (event.isTrusted) $("d
 $("clear").addEventListener("click", () => { remember(); Object.assign(state, { points: [], labels: [], name: "points", source: "", columns: [], classes: ["+1", "−1"] }); shape(); changed(false); });
 $("undo").addEventListener("click", () => { if (undo()) { shape(false); changed(false); } });
 $("redo").addEventListener("click", () => { if (redo()) { shape(false); changed(false); } });
-$("view").addEventListener("change", () => { setView($("view").value, run.limit); redraw(); });
+for (const id of ["view", "view-x", "view-y"]) $(id).addEventListener("change", () => { setView(chosenView(state.points[0].length), run.limit); redraw(); });
 $("ghost").addEventListener("change", drawMoment);
 
 let dropped = null;
@@ -334,8 +342,7 @@ $("play").addEventListener("click", () => (playing ? (stop(), drawMoment()) : st
 $("rewind").addEventListener("click", () => { stop(); place = range()[0]; drawMoment(); });
 $("scrub").addEventListener("input", () => {
   stop();
-  const [low, high] = range();
-  place = low + Number($("scrub").value) * (high - low);
+  place = placeAt(Number($("scrub").value));
   drawMoment();
 });
 addEventListener("keydown", (event) => {
@@ -427,7 +434,7 @@ if (recording) {
   }
   status("A recording made by `tacit lab --export`.");
   document.body.dataset.ready = "yes";
-  if (run.frames.length) { place = run.places[0]; start(); }
+  if (run.frames.length && !calm.matches) { place = run.places[0]; start(); }
 } else {
   makeEditable($("plane"), { changed, redraw, label: () => Number($("brush").value) });
   engine = new Engine(receive, status);
