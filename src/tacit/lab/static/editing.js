@@ -67,8 +67,8 @@ function move(i, z) {
   touched();
 }
 
-/** `changed(dragging)` is called when points change, `redraw()` when only the picture does. */
-export function makeEditable(canvas, { changed, redraw, label }) {
+/** `changed(dragging)` is called when points change, `redraw()` when only the picture does, `tell(i)` when point i is chosen. */
+export function makeEditable(canvas, { changed, redraw, label, tell }) {
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => {
     if (!editable() || event.button !== 0) return;
@@ -109,6 +109,7 @@ export function makeEditable(canvas, { changed, redraw, label }) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "n" || key === "p") {
       chosen.point = n ? ((i ?? (key === "n" ? -1 : 0)) + (key === "n" ? 1 : n - 1)) % n : null;
+      if (n) tell(chosen.point);
       redraw();
     } else if (key === "a") { add([0.4 * view.radius, 0.4 * view.radius], label()); changed(false); }
     else if (i === null) return;

@@ -121,6 +121,7 @@ function describe(frame, index) {
   const count = (letter) => [...frame.life].filter((c) => c === letter).length;
   $("moment").textContent = `loss ${loss}, margin ${digits(frame.margin)}, ${frame.a.length - count("d")} neurons alive (${count("s")} sliding), ${count("d")} dead; moment ${index + 1} of ${run.frames.length}`;
   $("moment").dataset.index = index;
+  $("scrub").setAttribute("aria-valuetext", `loss ${loss}`);
   $("plane").setAttribute("aria-label", `The plane: ${state.points.length} points of two classes, ${frame.a.length} neurons, loss ${loss}. Press n to choose a point, arrows to move it, t to change its class, Delete to remove it.`);
 }
 
@@ -372,6 +373,8 @@ for (const [button, saved] of [["gif", saveGif], ["film", saveFilm]]) {
   });
 }
 
+const rowWords = (i) => `row ${i}: (${state.points[i].slice(0, 6).map((x) => digits(x)).join(", ")}${state.points[i].length > 6 ? ", …" : ""}), class ${state.classes[state.labels[i] > 0 ? 0 : 1]}`;
+
 function tip(words, event) {
   $("tip").hidden = !words;
   if (!words) return;
@@ -387,7 +390,7 @@ $("plane").addEventListener("pointermove", (event) => {
   const frame = run.frames[shownFrame().index];
   if (i !== null) {
     const q = frame?.q?.[i];
-    return tip(`row ${i}: (${state.points[i].slice(0, 6).map((x) => digits(x)).join(", ")}${state.points[i].length > 6 ? ", …" : ""})\nclass ${state.classes[state.labels[i] > 0 ? 0 : 1]}${q === undefined ? "" : `\nmargin y·f(x) = ${digits(q)}`}`, event);
+    return tip(`${rowWords(i)}${q === undefined ? "" : `\nmargin y·f(x) = ${digits(q)}`}`, event);
   }
   const size = { width: $("plane").clientWidth, height: $("plane").clientHeight };
   const mark = predicted().find((one) => { const [x, y] = toScreen(size, markOf(one)); return Math.hypot(x - at[0], y - at[1]) < 12; });
@@ -436,6 +439,6 @@ if (recording) {
   document.body.dataset.ready = "yes";
   if (run.frames.length && !calm.matches) { place = run.places[0]; start(); }
 } else {
-  makeEditable($("plane"), { changed, redraw, label: () => Number($("brush").value) });
+  makeEditable($("plane"), { changed, redraw, label: () => Number($("brush").value), tell: (i) => status(rowWords(i)) });
   engine = new Engine(receive, status);
 }
