@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tacit.reproduction import artefacts
-from tacit.reproduction.artefact import Whose
+from tacit.reproduction.artefact import Whose, entries
 from tacit.reproduction.pages import write_pages
 from tacit.values.discovery import paper_keys
+from tacit.values.jsonable import plain
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 
@@ -21,10 +22,8 @@ def test_every_figure_is_there_in_full_and_says_what_it_found(artefact):
     folder = PAGES / artefact.folder
     assert (folder / "figure.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     about = json.loads((folder / "claims.json").read_text("utf-8"))
-    shrunk = [entry["name"] for entry in about["settings"] if entry["value"] != entry["default"]]
-    assert shrunk == []
-    named = {entry["name"] for entry in about["settings"]}
-    assert named == set(artefact.settings.__dataclass_fields__)
+    assert (about["title"], about["place"]) == (artefact.title, artefact.place)
+    assert about["settings"] == plain([entry._asdict() for entry in entries(artefact.settings())])
     assert about["claims"]
     for claim in about["claims"]:
         assert claim["holds"] or (claim["finding"] and Whose(claim["whose"])), claim

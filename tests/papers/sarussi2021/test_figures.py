@@ -1,5 +1,7 @@
 """The figures of sarussi2021: claims fail where they should, and numbers agree by two routes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,11 +11,17 @@ from tacit.measures import MEASURES
 from tacit.measures.plane import TURNS, bend, circle
 from tacit.papers.sarussi2021.figures import PAPER
 from tacit.papers.sarussi2021.figures.fig9 import Fig9, with_outlier
-from tacit.papers.sarussi2021.figures.trained_networks import sgd, snapshot, train_by_updates
+from tacit.papers.sarussi2021.figures.torn_clusters import tear
+from tacit.papers.sarussi2021.figures.trained_networks import (
+    TrainedSettings,
+    sgd,
+    snapshot,
+    train_by_updates,
+)
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.papers.sarussi2021.regime import regime_margin
 from tacit.training import train_many
-from tacit.values import BadInput
+from tacit.values import BadInput, Dataset
 
 
 def make(name, quick=True, **changes):
@@ -156,3 +164,26 @@ def test_the_first_updates_are_those_of_sgd(rng):
         f = a @ np.maximum(z, s.alpha * z)
         slope = y / (1 + np.exp(y * f)) * a * np.where(z > 0, 1, s.alpha)
         np.testing.assert_allclose(after, W + 0.1 * slope[:, None] * x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_a_ridge_tears_a_cluster_apart_and_is_found(label, rng):
+    """Neurons on both sides of a point of their own label come apart along it; others do not."""
+    X = np.vstack([5 * np.eye(6)[0], rng.normal(size=(5, 6)) + 4 * np.eye(6)[5]])
+    data = Dataset(X, np.array([label, *[-label] * 5]))
+    W = 1e-4 * rng.normal(size=(8, 6)) - np.eye(6)[5]
+    W[:, 0] = np.tile([0.02, -0.02], 4)  # half of the neurons see the first point
+    s = TrainedSettings(width=8, alpha=0.5)
+    first = {"W": W[None], "a": np.repeat([s.v, -s.v], 4)[None]}
+    many = train_many(data, sgd(s, 1e-3, 0.002), 30, [0], (0,), first)
+    before, after = (snapshot(many, data, 0, t) for t in (0, -1))
+    found, mine = tear(after), 0 if label > 0 else 1
+    assert found is not None and found.kind == "wu"[mine] and found.cosine > 0.99
+    assert (found.point, found.ahead, found.neurons) == (0, 2, 4)
+    wide = [np.ptp(one.groups[mine][:, 0]) for one in (before, after)]
+    most = 30 * 0.5 * 0.002 * s.v * 5  # (1 − α)ηv‖x‖ an update, as |ℓ'| ≤ 1
+    assert 0.2 * most < wide[1] - wide[0] <= most
+    other = [np.ptp(one.groups[1 - mine][:, 0]) for one in (before, after)]
+    assert other[1] < other[0]
+    first["W"][0, :, 0] *= 1e-4  # now they differ in all directions
+    assert tear(replace(before, params={k: v[0] for k, v in first.items()})) is None

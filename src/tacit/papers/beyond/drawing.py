@@ -79,7 +79,7 @@ def draw_map(
         ax.plot(scale, row, "*", c=colour, ms=13, mec="white", clip_on=False, label=where)
     ax.set(xscale="log", xlabel="initial standard deviation", ylabel="neurons")
     ax.set_yticks(range(len(widths)), [str(m) for m in widths])
-    ax.legend(fontsize=8, loc="lower left")
+    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
 
 
 def draw_transition(ax: Axes, widths: np.ndarray, middle: np.ndarray, ends: np.ndarray) -> None:

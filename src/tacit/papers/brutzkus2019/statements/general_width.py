@@ -2,7 +2,8 @@
 
 Theorem 6.3 is these propositions at k ≥ 120, γ ≥ 8. As there, the probability is that of small and
 well spread initial weights, which are hypotheses here. The proofs take one iteration to move w·p_i
-by η; it moves by η‖p_i‖² = 2η, and their c_η = kη, wherever it stands for what kη moves, is 2kη.
+by η; it moves by η‖p_i‖² = 2η, and their c_η = kη, which stands for what kη moves, is 2kη. Only the
+¼c_η in 40¼ and 36¼, a bound of the initial weights, need not be doubled; it is, with the others.
 """
 
 from __future__ import annotations

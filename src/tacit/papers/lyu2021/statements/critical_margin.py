@@ -9,11 +9,12 @@ from typing import final
 import numpy as np
 
 from tacit.certificates import two_layer_kkt
+from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements.directional import THRESHOLD, Theorem31, below
 from tacit.papers.lyu2021.statements.hypotheses import flow_checks
 from tacit.papers.lyu2021.statements.network_functions import margin
 from tacit.papers.lyu2021.statements.run_ends import known_end
-from tacit.theorems import Case, Observation, Prediction, Source, Theorem
+from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, two_classes, two_layer
 from tacit.values import Check, Network
 
@@ -30,6 +31,25 @@ def smoothed_margin(network: Network, case: Case) -> float | None:
     small = math.exp(total)
     correction = math.log(math.expm1(small) / small) if small > 1e-8 else small / 2
     return -(total + correction) / network.norm**2
+
+
+def _radial_part() -> Evidence:
+    """d γ̃(sθ)/ds at s = 1 by difference quotients, for θ with all points on their sides."""
+    case, step = Theorem31().example(), 1e-4
+    one = linear_network(case.view.separator.direction, case.alpha)
+    size = 3 / math.sqrt(margin(one, case))
+
+    def value(s: float) -> float:
+        found = smoothed_margin(replace(one, W=s * size * one.W, a=s * size * one.a), case)
+        assert found is not None
+        return found
+
+    rise = (value(1 + step) - value(1 - step)) / (2 * step)
+    along = ((1 + step) ** 2 * value(1 + step) - (1 - step) ** 2 * value(1 - step)) / (2 * step)
+    plus, minus = along + 2 * value(1), along - 2 * value(1)
+    words = f"⟨∂γ̃, θ⟩ is {rise:.6f}; with − it is {minus:.6f}, with + {plus:.6f}."
+    right = abs(rise - minus) < 1e-6 < abs(rise - plus)
+    return Evidence("corrected" if right else "printed", words)
 
 
 @final
@@ -55,6 +75,13 @@ class TheoremF9(Theorem):
     needs = "limit"
     tolerance = 1e-6
     invariances = frozenset({"order", "rotation"})
+    errata = (
+        Erratum(
+            "∂°γ̃(θ) = ∂°α(θ)/‖θ‖^L + Lα(θ)θ/‖θ‖^(L+2), in the proof",
+            "∂°α(θ)/‖θ‖^L − Lα(θ)θ/‖θ‖^(L+2); a second slip, in ⟨g_j, θ_j⟩, undoes the first",
+            _radial_part,
+        ),
+    )
 
     def example(self) -> Case:
         return Theorem31().example()

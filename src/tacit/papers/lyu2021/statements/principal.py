@@ -11,7 +11,7 @@ import numpy as np
 from tacit.numerics.convex_program import convex_optimum
 from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.statements.cases import hinted_case
-from tacit.papers.lyu2021.statements.early_pulls import pulls, start_checks
+from tacit.papers.lyu2021.statements.early_pulls import start_checks
 from tacit.papers.lyu2021.statements.hypotheses import flow_checks, network_checks, started
 from tacit.papers.lyu2021.statements.multipliers import weaker_at_multipliers
 from tacit.papers.lyu2021.statements.network_functions import difference
@@ -157,23 +157,6 @@ class TheoremA7(_OneSurvives):
         ), "some_positive"
 
     @staticmethod
-    def _rays() -> Evidence:
-        """∇G at −µ⁻, from its definition, for the mean of the logistic losses."""
-        case = hinted_case()
-        X, y = case.data.X, case.data.y
-        cosines = []
-        for sign in (1, -1):
-            w = sign * pulls(case).minus
-            g = (y * np.where(X @ w > 0, 1.0, case.alpha)) @ X
-            cosines.append(float(g @ w / np.linalg.norm(g) / np.linalg.norm(w)))
-        words = (
-            f"cos(w, ∇G(w)) is {cosines[0]:.6f} at w = µ⁻ and {cosines[1]:.6f} at w = −µ⁻: a "
-            "neuron with a > 0 shrinks towards 0 for ever on the second ray only."
-        )
-        corrected = abs(cosines[1] + 1) < 1e-9 and cosines[0] > 0
-        return Evidence("corrected" if corrected else "printed", words)
-
-    @staticmethod
     def _false() -> Evidence:
         return _overtaken(1, ("A.3", "A.5"))
 
@@ -182,11 +165,6 @@ class TheoremA7(_OneSurvives):
             "f∞ = ½ φ(w⁺·x) under Assumptions 3.2, A.2, A.3, A.5 and A.6",
             "with A.5 at the multipliers of w⁺ (ours): −Σ λ*_i y_i φ(u·x_i) < γ⁺ for all unit u",
             _false,
-        ),
-        Erratum(
-            "Lemmas G.3, G.4: w̄_k ≠ λµ⁻ where ā_k > 0, and w̄_k ≠ −λµ⁺ where ā_k < 0",
-            "w̄_k ≠ −λµ⁻ where ā_k > 0, and w̄_k ≠ λµ⁺ where ā_k < 0",
-            _rays,
         ),
     )
 

@@ -88,6 +88,23 @@ def _checks(case: Case, run: Observation | None, place: str) -> tuple[Check, ...
     )
 
 
+def _rays() -> Evidence:
+    """∇G at ±µ⁻, from its definition: a neuron with a > 0 moves along it."""
+    case = three_points()
+    X, y = case.data.X, case.data.y
+    cosines = []
+    for sign in (1, -1):
+        w = sign * pulls(case).minus
+        g = (y * np.where(X @ w > 0, 1.0, case.alpha)) @ X
+        cosines.append(float(g @ w / np.linalg.norm(g) / np.linalg.norm(w)))
+    words = (
+        f"cos(w, ∇G(w)) is {cosines[0]:.6f} at w = µ⁻ and {cosines[1]:.6f} at w = −µ⁻: a neuron "
+        "with a > 0 shrinks towards 0 for ever on the second ray only."
+    )
+    corrected = abs(cosines[1] + 1) < 1e-9 and cosines[0] > 0
+    return Evidence("corrected" if corrected else "printed", words)
+
+
 @final
 class LemmaG4(Theorem):
     """Lemma G.4: every small neuron comes to the right side of all points, while it is still small.
@@ -112,6 +129,13 @@ class LemmaG4(Theorem):
     needs = "path"
     tolerance = 1e-9
     invariances = frozenset({"order", "rotation"})
+    errata = (
+        Erratum(
+            "Lemmas G.3, G.4: w̄_k ≠ λµ⁻ where ā_k > 0, and w̄_k ≠ −λµ⁺ where ā_k < 0",
+            "w̄_k ≠ −λµ⁻ where ā_k > 0, and w̄_k ≠ λµ⁺ where ā_k < 0, as the proof has it",
+            _rays,
+        ),
+    )
 
     def example(self) -> Case:
         return _example()

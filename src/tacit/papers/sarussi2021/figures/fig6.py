@@ -41,7 +41,7 @@ def fig6(s: Fig6, tell: Tell) -> Exhibit:
     largest of them. Below 1% the axis is linear.
     """
     sets, departures = image_sets(s, s.pairs)
-    updates, lines = train_on_all(s, sets, s.small, ("nonlinear_share",), tell)
+    updates, lines, _ = train_on_all(s, sets, s.small, ("nonlinear_share",), tell)
     shares = lines["nonlinear_share"]
     figure, ((ax,),) = new_figure(size=(7.0, 4.6))
     curves(ax, updates, shares)

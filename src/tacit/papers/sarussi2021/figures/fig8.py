@@ -51,7 +51,7 @@ def fig8(s: Fig8, tell: Tell) -> Exhibit:
     figure, ((ax,),) = new_figure(size=(6.4, 4.2))
     curves(ax, many.at, by_neurons(share), (W_COLOUR, U_COLOUR))
     mark_first_epoch(ax, data.n)
-    ax.set(ylabel="share of the neurons in the PAR", ylim=(-0.05, 1.05))
+    ax.set(ylabel="share of the neurons in the PAR", ylim=(-0.05, 1.12))
     ax.set_title("entrance to the PAR")
     first, text = (
         max(float(one[:, 0].max()) for one in share.values()),

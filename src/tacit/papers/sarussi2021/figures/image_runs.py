@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
+from tacit.papers.sarussi2021.figures.torn_clusters import Tear, tear
 from tacit.papers.sarussi2021.figures.trained_networks import (
     APART,
     TrainedSettings,
     measured,
     member_seeds,
     sgd,
+    snapshot,
     train_by_updates,
 )
 from tacit.reproduction.artefact import Claim, Tell, ours
@@ -61,20 +64,31 @@ def image_sets(
     return sets, tuple(departures)
 
 
+class TrainedSets(NamedTuple):
+    """Networks trained on several sets."""
+
+    updates: dict[str, np.ndarray]
+    """Set → the moments that were kept."""
+    lines: dict[str, dict[str, np.ndarray]]
+    """Measure → set → runs × moments."""
+    tears: dict[str, list[Tear | None]]
+    """Set → what tears a cluster of each run at the end."""
+
+
 def train_on_all(
     s: ImageRuns, sets: dict[str, Dataset], std: float, measures: Sequence[str], tell: Tell
-) -> tuple[dict[str, np.ndarray], dict[str, dict[str, np.ndarray]]]:
-    """Train on every set: set → updates, and measure → set → runs × moments."""
-    lines: dict[str, dict[str, np.ndarray]] = {measure: {} for measure in measures}
-    updates = {}
+) -> TrainedSets:
+    """Train on every set, and measure."""
+    trained = TrainedSets({}, {measure: {} for measure in measures}, {})
     for name, data in sets.items():
         tell(f"{name}, std {std:g}")
         seeds = member_seeds(s, s.runs)
         many = train_by_updates(data, sgd(s, std, s.lr), s.epochs, seeds, 28)
-        updates[name] = many.at
+        trained.updates[name] = many.at
+        trained.tears[name] = [tear(snapshot(many, data, i)) for i in range(many.size)]
         for measure in measures:
-            lines[measure][name] = measured(many, data, measure)
-    return updates, lines
+            trained.lines[measure][name] = measured(many, data, measure)
+    return trained
 
 
 def separable(sets: dict[str, Dataset]) -> Claim:
