@@ -9,6 +9,7 @@ import pytest
 from tacit.certificates import optimum
 from tacit.data import load
 from tacit.flow import limit
+from tacit.papers.beyond.drawing import draw_depths, draw_transition
 from tacit.papers.beyond.figures import PAPER
 from tacit.papers.beyond.figures.exact import angles_to, losses_and_margins
 from tacit.papers.beyond.figures.global_margin import (
@@ -20,6 +21,7 @@ from tacit.papers.beyond.figures.global_margin import (
 )
 from tacit.papers.beyond.figures.hinted import threshold_of_K
 from tacit.papers.beyond.figures.phase import first_crossing
+from tacit.plot import new_figure, picture
 from tacit.training import Many
 from tacit.values import Setting
 
@@ -134,3 +136,11 @@ def test_theorem_a_7_is_broken_where_our_condition_fails():
 def test_theorem_a_7_is_kept_where_our_condition_holds():
     _, claims = quick("principal", lengths=(0.5,), length=0.5, scales=(1e-6,))
     assert claims["promise"].holds and not claims["promise"].finding
+
+
+def test_flows_without_a_depth_and_widths_without_a_transition_can_be_drawn():
+    figure, ((depths, transition),) = new_figure(1, 2)
+    draw_depths(depths, (3.0, 30.0), np.full((2, 1), np.inf))
+    draw_transition(transition, np.array([]), np.array([]), np.zeros((0, 2)))
+    assert picture(figure, "png")[:4] == b"\x89PNG"
+    assert depths.get_yscale() == transition.get_yscale() == "linear"

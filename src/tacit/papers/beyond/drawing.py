@@ -95,7 +95,8 @@ def draw_transition(ax: Axes, widths: np.ndarray, middle: np.ndarray, ends: np.n
     )
     if len(widths):
         ax.plot(widths, middle[-1] * widths[-1] / widths, "--", c=PLUS, label="slope −1")
-    ax.set(xscale="log", yscale="log", xlabel="neurons")
+        ax.set(xscale="log", yscale="log")  # without data there is no logarithmic axis
+    ax.set_xlabel("neurons")
     ax.set_ylabel("initial cluster radius at the transition")
     ax.legend(fontsize=8)
 
@@ -105,9 +106,12 @@ def draw_depths(ax: Axes, scales: Sequence[float], depth: np.ndarray) -> None:
     for j, scale in enumerate(scales):
         label = "paths of gradient flow" if j == 0 else None
         ax.plot(np.full(depth.shape[1], scale), depth[j], "o", c=MINUS, alpha=0.7, label=label)
-    ends = np.array([min(scales), max(scales)])
-    ax.plot(ends, np.median(depth[-1]) * ends / scales[-1], "--", c=PLUS, label="slope 1")
-    ax.set(xscale="log", yscale="log", xlabel="initial standard deviation", ylabel="log₁₀(1/L)")
+    ends, middle = np.array([min(scales), max(scales)]), float(np.median(depth[-1]))
+    if np.isfinite(middle):
+        ax.plot(ends, middle * ends / scales[-1], "--", c=PLUS, label="slope 1")
+    # A flow that never came into the linear region has no depth: with none, no logarithmic axis.
+    ax.set(xscale="log", yscale="log" if np.isfinite(depth).any() else "linear")
+    ax.set(xlabel="initial standard deviation", ylabel="log₁₀(1/L)")
     ax.set_xticks(scales, [f"{scale:g}" for scale in scales])
     ax.set_xticks([], minor=True)
     ax.legend(fontsize=8)

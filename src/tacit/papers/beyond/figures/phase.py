@@ -14,11 +14,12 @@ from tacit.measures import plane
 from tacit.papers.beyond.drawing import draw_depths, draw_map, draw_transition
 from tacit.papers.beyond.figures import PAPER
 from tacit.plot import new_figure
-from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, ours, paper
+from tacit.reproduction.artefact import Claim, Exhibit, Settings, Tell, Whose, ours, paper
 from tacit.reproduction.claims import (
     NOT_STATED,
     at_least,
     at_most,
+    explained,
     mean_interval,
     near,
     probability_at_least,
@@ -164,6 +165,10 @@ def _claims(s: Phase, data: dict[str, np.ndarray], size: np.ndarray) -> tuple[Cl
     deep += "scale: slope over the logarithms, up to 0.1"
     seen = np.isfinite(depth).all(axis=1)
     proportion = _slope(np.repeat(np.array(s.flow_scales)[seen], s.flow_runs), depth[seen].ravel())
+    untold = ~np.isfinite(data["flow_groups"]) | ~np.isfinite(depth)
+    why = f"{int(untold.sum())} of {untold.size} flows did not come to a limit that could be told "
+    why += "or into the linear region as far as they were followed; following them further would "
+    why += "settle it."
     return (
         at_least("fitted", "share of runs that fit every point", data["fitted"].mean(), 1.0),
         at_most("small_linear", inside, data["outside"][own, 0].max(), 0.0, "linear (Fig. 1b)"),
@@ -171,8 +176,18 @@ def _claims(s: Phase, data: dict[str, np.ndarray], size: np.ndarray) -> tuple[Cl
         Claim("between", first, NOT_STATED, scale, bool(between), (low, high), criterion=span),
         at_most("two_neurons", two, bend[widths == 2].max(initial=0.0), 0.01, "linear (Cor. 6.1)"),
         Claim("width_slope", falls, NOT_STATED, slope, one_over, ends, criterion="−1"),
-        at_most("limit_linear", line, data["flow_groups"].max(), 1.0, "clustered (Thm 6.1)"),
-        near("depth_slope", deep, proportion, 1.0, 0.1, NOT_STATED),
+        explained(
+            at_most("limit_linear", line, data["flow_groups"].max(), 1.0, "clustered (Thm 6.1)"),
+            why,
+            Whose.OPEN,
+            bool(untold.any()),
+        ),
+        explained(
+            near("depth_slope", deep, proportion, 1.0, 0.1, NOT_STATED),
+            why,
+            Whose.OPEN,
+            bool(untold.any()),
+        ),
     )
 
 
