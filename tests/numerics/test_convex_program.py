@@ -283,6 +283,25 @@ def test_close_points_with_different_labels_are_certified(n: int, d: int, seed: 
 
 
 @pytest.mark.parametrize(
+    ("d", "distance", "alpha"),
+    rest_long(
+        [(d, far, alpha) for d in (2, 3, 10, 20) for far in (1e-4, 1e-5) for alpha in (0.0, 0.2)],
+        [(3, 1e-5, 0.0), (20, 1e-4, 0.2)],
+    ),
+)
+def test_several_close_pairs_are_certified(
+    d: int, distance: float, alpha: float, rng: np.random.Generator
+) -> None:
+    """Margins are as small as the distance, and most λ cancel: no digit may be lost on the way."""
+    X, y = rng.standard_normal((20, d)), rng.choice([-1.0, 1.0], 20)
+    X[17:] = X[:3] + distance / math.sqrt(d) * rng.standard_normal((3, d))
+    y[17:] = -y[:3]
+    best = convex_optimum(X, y, alpha, seconds=60)
+    assert best.status == "certified"
+    assert_proved(X, y, alpha, best, rng)
+
+
+@pytest.mark.parametrize(
     ("classes", "alpha"), rest_long([("1/5", 0.0), ("2/4", 0.0), ("4/9", 0.3)], [("1/5", 0.0)])
 )
 def test_neurons_on_one_ray_are_certified(classes: str, alpha: float) -> None:

@@ -12,10 +12,16 @@ import pytest
 from tacit.numerics.restricted import Groups, restricted_program
 
 
-def example(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Groups]:
-    """Eight points in the plane and six neurons in cells of theirs, three of each sign."""
+def example(rng: np.random.Generator, apart: float = 1.0) -> tuple[np.ndarray, np.ndarray, Groups]:
+    """Eight points in the plane and six neurons in cells of theirs, three of each sign.
+
+    Three of the points may be close to the first hyperplane between cells, on both of its sides.
+    """
     X = rng.standard_normal((8, 2))
     y = np.sign(X[:, 0] * X[:, 1])
+    if apart < 1:
+        X[:3] = [1.0, 0.0] + apart * np.array([[0.3, 0.7], [0.1, -0.5], [0.0, 0.4]])
+        y[:3] = 1, -1, 1
     sign = np.array([1, 1, 1, -1, -1, -1])
     u = np.array([[1.0, 1], [-1, -1], [1, 0.2], [1, -1], [-1, 1], [-0.2, 1]])
     pattern = np.where(u @ X.T > 0, 1, -1).astype(np.int8)
@@ -42,7 +48,8 @@ def told_to_cvxpy(
     constraints.append(cp.multiply(y, cp.sum(cp.multiply(mask, t), axis=0)) >= margin)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's own
-        cp.Problem(cp.Maximize(margin), constraints).solve(solver=cp.CLARABEL)
+        fine = {f"tol_{name}": 1e-11 for name in ("gap_abs", "gap_rel", "feas")}
+        cp.Problem(cp.Maximize(margin), constraints).solve(solver=cp.CLARABEL, **fine)
     return float(margin.value), V.value
 
 
@@ -56,8 +63,11 @@ BUDGETS = ["sum", "pair", np.array([1.0, 9, 2, 9, 1, 3])]
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 @pytest.mark.parametrize("budget", BUDGETS, ids=["sum", "pair", "sizes"])
-def test_agrees_with_cvxpy(budget: Any, alpha: float, rng: np.random.Generator) -> None:
-    X, y, groups = example(rng)
+@pytest.mark.parametrize("apart", [1.0, 0.01])
+def test_agrees_with_cvxpy(
+    budget: Any, alpha: float, apart: float, rng: np.random.Generator
+) -> None:
+    X, y, groups = example(rng, apart)
     face = np.zeros(groups.constrained.shape, dtype=bool)
     face[0, np.abs(X @ [1, 1]).argmin()] = True
     for given in (groups, Groups(groups.sign, groups.pattern, groups.constrained, face)):

@@ -16,7 +16,7 @@ from tacit.numerics.interpolation import interpolate, seconds_of_interpolation
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins, size
 from tacit.numerics.outer_bounds import subsets_bound
-from tacit.numerics.polish import fewer, polish
+from tacit.numerics.polish import fewer, polish, scale_of_pulls
 from tacit.numerics.pricing import distinct, price
 from tacit.numerics.restricted import Budget, Groups, restricted_program
 from tacit.numerics.tolerances import POLISH, PRICING, SEARCH
@@ -271,7 +271,7 @@ class Search:
         """Rows with a multiplier that is more than noise, and these multipliers, of sum 1."""
         # λ_i enters as λ_i x_i, so short points may have large multipliers that do little.
         pull = lam * self.lengths
-        rows = np.flatnonzero(pull > SEARCH.support * pull.max())
+        rows = np.flatnonzero(pull > SEARCH.support * scale_of_pulls(pull, self.unit * lam.sum()))
         return rows, lam[rows] / lam[rows].sum()
 
     def _enumerate(

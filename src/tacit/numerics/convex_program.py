@@ -89,7 +89,6 @@ def convex_optimum(
         net = Neurons(_of_size_one(flat.neurons.V) @ Q.T, flat.neurons.sign)
         return bracket(X, y, alpha, net, flat.dual, signs, budget)
     n, d = X.shape
-    # these.
     many = cover(min(n, 2 * d), d) > SEARCH.eager_cells
     search = Search(X / scale, y.astype(float), alpha, tuple(signs), budget, seconds)
     search.warm_start_linear()

@@ -225,7 +225,12 @@ def _in_cells(
     if left < 0:
         return None, 0.0
     groups = Groups(sign, pattern, sign[:, None] * y < 0)
-    proposal = restricted_program(X, y, alpha, groups, sizes.astype(float), seconds=left)
+    budget = sizes.astype(float)
+    proposal = restricted_program(X, y, alpha, groups, budget, seconds=left)
+    if proposal is not None and 0 < proposal.value < FIXED_OUTPUT.tiny:
+        # Once more in its own unit: the solver knows a margin up to an error relative to 1.
+        unit = proposal.value
+        proposal = restricted_program(X, y, alpha, groups, budget, unit=unit, seconds=left)
     return (None, 0.0) if proposal is None else (Neurons(proposal.V, sign), proposal.value)
 
 

@@ -34,7 +34,7 @@ def polish(
 
     Directions that λ makes smaller than the largest of their sign, by more than a share, are left
     out: with the optimal λ they would have no weight. Points with λ_i‖x_i‖ above the share
-    `support` of the largest are taken to be on the margin.
+    `support` of `scale_of_pulls` are taken to be on the margin.
     """
     room = _room(net, budget)
     sharp = _sharpen(X, y, alpha, net, lam)
@@ -54,6 +54,15 @@ def polish(
         better = newton(X, y, alpha, vertex, faces, lam, budget, support)
         if better is not None:
             yield better
+    pulls = lam * np.linalg.norm(X, axis=1)
+    if float(pulls.max()) == scale_of_pulls(pulls, sharp.value):
+        return
+    # What is left when pulls cancel needs small weights: the linear program's error is 1e-7.
+    rows = np.flatnonzero(sharp.short <= POLISH.direct)
+    whole = Neurons(sharp.net.V[rows] * sharp.lengths[rows][:, None], sharp.net.sign[rows])
+    better = newton(X, y, alpha, whole, [sharp.faces[k] for k in rows], lam, budget, support)
+    if better is not None:
+        yield better
 
 
 def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budget) -> Neurons:
@@ -81,10 +90,14 @@ def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budg
 class _Sharp:
     net: Neurons
     """The directions, as unit vectors."""
+    lengths: np.ndarray
+    """How long the neurons in these directions were together."""
     short: np.ndarray
     """The share by which λ makes them smaller than the largest of their sign."""
     faces: list[np.ndarray]
     """The rows whose hyperplanes they lie on."""
+    value: float
+    """The largest that λ makes of one."""
 
 
 def _room(net: Neurons, budget: Budget) -> np.ndarray:
@@ -101,12 +114,16 @@ def _sharpen(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.n
     U: list[np.ndarray] = []
     sign: list[int] = []
     length, faces = [], []
+    lengths: list[float] = []
     for v, s in zip(net.V, net.sign.tolist(), strict=True):
         signs = np.where(X[rows] @ v > 0, 1, -1)
         r, on = best_in_cell(X[rows], s * lam[rows] * y[rows], alpha, signs)
         norm = float(np.linalg.norm(r))
         same = [u @ r > POLISH.same * norm and s == t for u, t in zip(U, sign, strict=True)]
-        if norm > 0 and not any(same):
+        if any(same):
+            lengths[same.index(True)] += float(np.linalg.norm(v))
+        elif norm > 0:
+            lengths.append(float(np.linalg.norm(v)))
             U.append(r / norm)
             sign.append(s)
             length.append(norm)
@@ -114,7 +131,8 @@ def _sharpen(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, lam: np.n
     which, values = np.array(sign, dtype=int), np.array(length)
     largest = np.where(which > 0, *(values[which == s].max(initial=0.0) for s in (1, -1)))
     V = np.array(U).reshape(len(U), X.shape[1])
-    return _Sharp(Neurons(V, which), 1 - values / largest, faces)
+    net = Neurons(V, which)
+    return _Sharp(net, np.array(lengths), 1 - values / largest, faces, values.max(initial=0.0))
 
 
 def best_weights(
@@ -164,7 +182,11 @@ def newton(
     Rows are divided by their lengths and λ_i multiplied by them, so that all is of one size.
     """
     lengths = np.linalg.norm(X, axis=1)
-    rows = np.flatnonzero(lam * lengths > support * (lam * lengths).max())
+    t = X @ net.V.T
+    value = float((lam * y) @ np.maximum(t, alpha * t) @ net.sign) / (size(net, budget) or 1.0)
+    if not value > 0:
+        return None
+    rows = np.flatnonzero(lam * lengths > support * scale_of_pulls(lam * lengths, value))
     frames = [along(X[on]) for on in faces]
     if any(frame.shape[1] == 0 for frame in frames):
         return None
@@ -182,11 +204,16 @@ def newton(
     slope, _ = _size(x, parts, net.sign, budget)
     dual = lam[rows] * lengths[rows]
     dual *= float(slope @ x) / float(dual @ (H @ x))
-    goal = float((H @ x * lengths[rows]).min()) / lengths[rows]  # the margin of all
+    # The margin of all: the mean over λ, in which what is wrong with single points cancels.
+    goal = float(dual @ (H @ x)) / float((dual / lengths[rows]).sum()) / lengths[rows]
+    if not goal.min() > 0:
+        return None
+    # Both conditions relative to what they are about: 1, and margins that may be tiny.
+    weight = np.concatenate([np.ones(len(x)), 1 / goal])
     smallest, fruitless = np.inf, 0
     for _ in range(POLISH.most_steps):
         slope, bend = _size(x, parts, net.sign, budget)
-        residual = np.concatenate([H.T @ dual - slope, H @ x - goal])
+        residual = weight * np.concatenate([H.T @ dual - slope, H @ x - goal])
         wrong = float(np.linalg.norm(residual))
         # Newton's method squares the error: a step that does not halve it is at rounding, or lost.
         fruitless = 0 if wrong < smallest / 2 else fruitless + 1
@@ -199,7 +226,8 @@ def newton(
             [norms, np.maximum(np.abs(dual), POLISH.least_scale * np.abs(dual).max())]
         )
         # Singular where a neuron or multiplier can move freely: the shortest step leaves it alone.
-        step = scale * np.linalg.lstsq(matrix * scale, -residual, rcond=POLISH.singular)[0]
+        matrix = weight[:, None] * matrix * scale
+        step = scale * np.linalg.lstsq(matrix, -residual, rcond=POLISH.singular)[0]
         share = np.abs(step[: len(x)]) / norms
         # The equations hold inside these cells, which a neuron that turns far would leave.
         step *= min(1.0, POLISH.most_turn / max(share.max(), 1e-300))
@@ -210,6 +238,11 @@ def newton(
     whole = np.zeros(len(lam))
     whole[rows] = np.maximum(dual, 0) / lengths[rows]
     return Neurons(V, net.sign), whole / whole.sum()
+
+
+def scale_of_pulls(pulls: np.ndarray, value: float) -> float:
+    """What λ_i‖x_i‖ is compared with: the largest, unless these cancel to a much smaller value."""
+    return min(float(pulls.max()), POLISH.cancelling * value)
 
 
 def along(rows: np.ndarray) -> np.ndarray:

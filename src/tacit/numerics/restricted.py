@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.numerics.close_points import clusters
+
 Budget = Literal["sum", "pair"]
 
 FINEST_FEASIBILITY = 1e-13
@@ -82,14 +84,12 @@ def restricted_program(
     sums = isinstance(budget, str)
     width = 1 + count * d + (count if sums else 0)  # t, v, and for sums τ_g ≥ ‖v_g‖
 
-    mask = np.where(groups.pattern > 0, 1.0, alpha) * groups.sign[:, None] * y
-    H = (mask[:, :, None] * X).transpose(1, 0, 2).reshape(n, count * d)
-    margins = sparse.hstack(
-        [unit / lengths[:, None], -H, sparse.csc_matrix((n, width - 1 - count * d))], format="csc"
-    )
-    inside = _constraints(X, groups.constrained, -groups.pattern.astype(float), width)
     face = np.zeros_like(groups.constrained) if groups.face is None else groups.face
-    faces = _constraints(X, face, np.ones(face.shape), width)
+    rows = _Rows(X, y, groups, np.where(groups.pattern > 0, 1.0, alpha), width)
+    width = rows.width
+    margins = rows.margins(unit / lengths)
+    inside = rows.inside()
+    faces = sparse.vstack([_constraints(X, face, np.ones(face.shape), width), rows.means()])
     blocks = [faces, margins, inside]
     right = np.zeros(faces.shape[0] + n + inside.shape[0])
     cones = [clarabel.ZeroConeT(faces.shape[0]), clarabel.NonnegativeConeT(n + inside.shape[0])]
@@ -118,12 +118,95 @@ def restricted_program(
     ).solve()
     # Whatever the status says: a proposal of an unfinished solver can be good, and all are checked.
     x, z = np.array(solution.x), np.array(solution.z)
-    lam = np.maximum(z[faces.shape[0] :][:n], 0) / lengths
+    lam = np.maximum(z[faces.shape[0] :][:n], 0) / (lengths * rows.scale)
     if not (np.isfinite(x).all() and np.isfinite(lam).all() and lam.sum() > 0):
         return None
     on_face = np.zeros(face.shape)
-    on_face[face] = z[: faces.shape[0]] / (lam.sum() * lengths[np.nonzero(face)[1]])
+    on_face[face] = z[: face.sum()] / (lam.sum() * lengths[np.nonzero(face)[1]])
     return Restricted(x[0] * unit, x[1 : 1 + count * d].reshape(count, d), lam / lam.sum(), on_face)
+
+
+class _Rows:
+    """Margins and sides of the groups, in variables in which close points do not cancel.
+
+    Beside t, v (and τ) there are for each cluster z, what the groups that do not bend between its
+    points make of its hub, and x_h·v_g for each of the others, all in units of the cluster's gap.
+    """
+
+    def __init__(
+        self, X: np.ndarray, y: np.ndarray, groups: Groups, slope: np.ndarray, width: int
+    ) -> None:
+        self.X, self.y, self.groups = X, y, groups
+        self.weight = slope * groups.sign[:, None]
+        self.clusters = clusters(X, y)
+        self.bends = [
+            np.flatnonzero((groups.pattern[:, one.members] != groups.pattern[:, [one.hub]]).any(1))
+            for one in self.clusters
+        ]
+        self.first = width
+        ends = np.cumsum([width, *(1 + len(bends) for bends in self.bends)])
+        self.starts, self.width = ends[:-1], int(ends[-1])
+        self.scale = np.ones(len(X))
+        for one in self.clusters:
+            self.scale[one.members] = one.scale
+
+    def margins(self, unit: np.ndarray) -> Any:
+        """unit_i t − y_i Σ_g s_g m_gi x_i·v_g, which must not be positive."""
+        from scipy import sparse
+
+        n, d = self.X.shape
+        count = len(self.groups.sign)
+        M = np.zeros((n, self.width))
+        M[:, 0] = unit
+        V = -(self.y * self.weight).T[:, :, None] * self.X[:, None]
+        for one, bends, start in zip(self.clusters, self.bends, self.starts, strict=True):
+            i, hub = one.members, self.X[one.hub]
+            # The weights of groups that do not bend are those of the hub, bit by bit.
+            V[i] = -(self.y[i] * self.weight[:, i]).T[:, :, None] * (self.X[i] - hub)[:, None]
+            M[i, start] = -self.y[i] * one.gap
+            columns = start + 1 + np.arange(len(bends))
+            M[np.ix_(i, columns)] = -one.gap * (self.y[i] * self.weight[np.ix_(bends, i)]).T
+        M[:, 1 : 1 + count * d] = V.reshape(n, count * d)
+        return sparse.csc_matrix(M / self.scale[:, None])
+
+    def inside(self) -> Any:
+        """−σ_gi x_i·v_g, which must not be positive."""
+        from scipy import sparse
+
+        constrained, sides = self.groups.constrained.copy(), -self.groups.pattern.astype(float)
+        blocks = []
+        for one, bends, start in zip(self.clusters, self.bends, self.starts, strict=True):
+            where = np.zeros_like(constrained)
+            where[np.ix_(bends, one.members)] = constrained[np.ix_(bends, one.members)]
+            constrained &= ~where
+            rows = _constraints(
+                self.X - self.X[one.hub], where, sides / self.scale, self.width
+            ).tolil()
+            g, i = np.nonzero(where)
+            rows[np.arange(len(g)), start + 1 + np.searchsorted(bends, g)] = (
+                one.gap * sides[g, i] / self.scale[i]
+            )
+            blocks.append(rows)
+        return sparse.vstack(
+            [_constraints(self.X, constrained, sides, self.width), *blocks], format="csc"
+        )
+
+    def means(self) -> Any:
+        """x_h·v − ε z, which must be 0."""
+        from scipy import sparse
+
+        d = self.X.shape[1]
+        M = sparse.lil_matrix((self.width - self.first, self.width))
+        for one, bends, start in zip(self.clusters, self.bends, self.starts, strict=True):
+            hub, at = self.X[one.hub], start - self.first
+            parts = self.weight[:, [one.hub]] * hub
+            parts[bends] = 0.0
+            M[at, 1 : 1 + parts.size] = parts.ravel()
+            M[at, start] = -one.gap
+            for k, g in enumerate(bends, start=1):
+                M[at + k, 1 + g * d : 1 + (g + 1) * d] = hub
+                M[at + k, start + k] = -one.gap
+        return M.tocsc()
 
 
 def _constraints(X: np.ndarray, where: np.ndarray, factor: np.ndarray, width: int) -> Any:

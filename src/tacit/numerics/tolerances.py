@@ -183,6 +183,8 @@ class PolishTolerances:
     """Steps in a row that do not halve what is wrong, after which Newton's method ends."""
     shares: tuple[float, ...] = (1e-3, 1e-5, 1e-6, 3e-7, 1e-7)
     """How much smaller than the largest λ may make a neuron that is taken for an optimal one."""
+    direct: float = 1e-6
+    """The same where they keep the weights that they have."""
     weight: float = 1e-7
     """Weights above this share of the largest are kept; the linear program's error is smaller."""
     same: float = 1 - 1e-9
@@ -192,6 +194,8 @@ class PolishTolerances:
     support: float = 1e-8
     """Points with λ_i‖x_i‖ above this share of the largest are on the margin: of two close points
     with different labels λ is larger than that of others by the inverse of their distance …"""
+    cancelling: float = 1e3
+    """… and where they cancel to less than one over this of them, the share is of what is left …"""
     coarse_support: float = 1e-6
     """… while λ is not precise, and smaller ones may be noise."""
     singular: float = 1e-13
@@ -234,6 +238,8 @@ class FixedOutputTolerances:
     """… and from each start of the search with few units."""
     touching: float = 1e-6
     """The cosine up to which a group touches a hyperplane: the solver's error."""
+    tiny: float = 1e-3
+    """A margin below this is solved for again, in its own unit."""
     better: float = 1 + 1e-9
     """The factor by which another cell must be better, or the search would go to and fro."""
     random_starts: int = 40
