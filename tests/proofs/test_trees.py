@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from tacit.certificates import optimum, proof_of
 from tacit.numerics.tree_proof import tree_proof
@@ -140,6 +141,28 @@ def tampered(entries: dict[str, Any], rng: np.random.Generator) -> dict[str, Any
                 values[1] = -values[1]
                 values[3::2] = [value * 2 for value in values[3::2]]
     return entries
+
+
+def test_columns_of_very_different_size() -> None:
+    """Raw columns of breast cancer, some of size 1000 and some of 0.1: a leaf was left open."""
+    X, label = load_breast_cancer(return_X_y=True)
+    best = optimum(Dataset(X[:100, :8], 2 * label[:100] - 1), seconds=60)
+    _, verification = proof_of(best)
+    proved = verification.objective_bounds
+    assert best.status == "certified" and proved is not None
+    assert proved.lower == pytest.approx(best.objective_bounds.lower, rel=2e-9)
+
+
+def test_close_points_prove_as_much_as_is_shown() -> None:
+    """Multipliers have more digits where large terms cancel."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((16, 12)), rng.choice([-1, 1], 16)
+    X[14:], y[14:] = X[:2] + 1e-5 * rng.standard_normal((2, 12)), -y[:2]
+    best = optimum(Dataset(X, y), seconds=60)
+    _, verification = proof_of(best)
+    assert best.status == "certified" and verification.objective_bounds is not None
+    assert verification.nodes > 0
+    assert verification.objective_bounds.gap <= 1e-8
 
 
 def test_a_tree_is_said_to_be_checked() -> None:

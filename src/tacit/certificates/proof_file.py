@@ -28,6 +28,7 @@ ATTEMPTS: tuple[tuple[str, float], ...] = (
     ("few cells", 0.0),
     ("subsets", 1e-9),
     ("trees", 5e-10),
+    ("trees", 4e-9),
     ("trees", 1e-8),
     ("trees", 1e-6),
     ("cells", 0.0),

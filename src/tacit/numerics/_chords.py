@@ -133,12 +133,15 @@ def bound_node(F: Sum, node: Node, room: Room, threshold: float) -> float:
     """A bound of F over the node; its ranges, sides and multipliers improve in place."""
     bound = math.inf
     ranges_in_cone(F, node)
-    for _ in range(MOST_ROUNDS):
+    for number in range(MOST_ROUNDS):
         share = FINAL_SHARE
         for k in range(F.up):
             room.way[k] = node.side[k]
             if node.side[k] == 0:
                 node.x[k], share = 0.0, SHARE
+        if number == 1 and share == FINAL_SHARE:
+            # Descent from the parent's multipliers may creep where data is badly scaled.
+            node.x[:] = 0.0
         constant, norm, error = evaluate(F, node, room)
         relax(F, node.x, room, norm, (threshold - constant - error) * (1 - EPS), share)
         constant, norm, error = evaluate(F, node, room)
@@ -146,7 +149,11 @@ def bound_node(F: Sum, node: Node, room: Room, threshold: float) -> float:
         new = (constant + norm) * (1 + 4 * EPS) + error
         gained = bound - new
         bound = min(bound, new)
-        if bound <= threshold or not norm > 0 or gained < LEAST_GAIN * (bound - threshold):
+        if bound <= threshold or not norm > 0:
+            break
+        if number == 0 and share == FINAL_SHARE:
+            continue
+        if gained < LEAST_GAIN * (bound - threshold):
             break
         if ranges_in_cap(F, node, room.q, norm, threshold - constant - error) < LEAST_LOST:
             break

@@ -45,8 +45,19 @@ SPARE = 1e-5
 
 
 @compiled
+def digits_for(F: Sum, threshold: float) -> int:
+    """Nine: short in a file, and a bound loses less by far; more where rows cancel."""
+    largest = 0.0
+    for k in range(len(F.rows)):
+        largest = max(largest, F.norms[k])
+    return 9 + int(math.log10(max(largest / threshold, 1.0))) if threshold > 0 else 9
+
+
+@compiled
 def rounded(value: float, digits: int = 9) -> float:
-    """To nine digits: short in a file, and what a bound loses by it is less by far."""
+    """Downwards, to so many digits."""
+    if digits > 15:
+        return max(value, 0.0)
     if not 0.0 < value < math.inf:
         return 0.0
     scale = 10.0 ** (digits - 1 - math.floor(math.log10(value)))
@@ -90,7 +101,7 @@ def write(out: np.ndarray, value: float) -> None:
 
 
 @compiled
-def record_cone(F: Sum, node: Node, out: np.ndarray) -> None:
+def record_cone(F: Sum, node: Node, out: np.ndarray, digits: int) -> None:
     """Shrink the ranges by the sides, where that is worth a line, and write down how."""
     start = int(out[0])
     write(out, 0.0)
@@ -114,7 +125,7 @@ def record_cone(F: Sum, node: Node, out: np.ndarray) -> None:
             write(out, k)
             write(out, end)
             for i in range(len(known)):
-                x[known[i]] = rounded(mu[i])
+                x[known[i]] = rounded(mu[i], digits)
             write_multipliers(out, x, -1, 0.0)
 
 
@@ -139,7 +150,8 @@ def record_node(
     F: Sum, node: Node, room: Room, threshold: float, goal: float, out: np.ndarray
 ) -> bool:
     """Bound a node as `bound_node` does, writing down what a check needs; was it closed?"""
-    record_cone(F, node, out)
+    digits = digits_for(F, threshold)
+    record_cone(F, node, out, digits)
     start = int(out[0])
     write(out, 0.0)
     bound = math.inf
@@ -149,10 +161,12 @@ def record_node(
             room.way[k] = node.side[k]
             if node.side[k] == 0:
                 node.x[k], share = 0.0, SHARE
+        if number == 1 and share == FINAL_SHARE:  # as `bound_node` does
+            node.x[:] = 0.0
         constant, norm, error = evaluate(F, node, room)
         relax(F, node.x, room, norm, (goal - constant - error) * (1 - EPS), share)
         for k in range(len(node.x)):
-            node.x[k] = rounded(node.x[k])
+            node.x[k] = rounded(node.x[k], digits)
         constant, norm, error = evaluate(F, node, room)
         cap, mu, constant, norm = cut(F, room, constant, norm)
         error += 4 * (len(room.g) + 16) * EPS * mu

@@ -63,11 +63,15 @@ class Span:
         if d <= n:
             return cls(X, np.eye(d), 1.0, 0.0)
         Q, R = np.linalg.qr(X.T)
-        rounding = 4 * (d + n) * EPS
-        # What the factorisation leaves out is computed, not assumed: the bound counts it.
-        errors = np.linalg.norm(X - R.T @ Q.T, axis=1) + rounding * np.linalg.norm(X, axis=1)
-        stretch = 1 + float(np.linalg.norm(Q.T @ Q - np.eye(len(R)))) + rounding * len(R)
-        return cls(R.T, Q, stretch, float(np.abs(c) @ errors) * (1 + rounding))
+        # What the factorisation leaves out is computed, not assumed: the bound counts it. In long
+        # doubles, since errors of that computation would be larger than what is left out.
+        fine = np.finfo(np.longdouble).eps
+        long_Q, rounding = Q.astype(np.longdouble), 4 * (d + n) * float(fine)
+        left_out = np.linalg.norm((X - R.T @ long_Q.T).astype(np.float64), axis=1)
+        errors = left_out + rounding * np.linalg.norm(X, axis=1)
+        oblique = (long_Q.T @ long_Q - np.eye(len(R))).astype(np.float64)
+        stretch = 1 + float(np.linalg.norm(oblique)) + rounding * len(R)
+        return cls(R.T, Q, stretch, float(np.abs(c) @ errors) * (1 + 4 * (d + n) * EPS))
 
 
 class Branching:
@@ -99,7 +103,8 @@ class Branching:
         apart = np.linalg.norm(caps - middle @ self.span.basis.T, axis=1).max(initial=0.0)
         self.F = Sum(
             rows,
-            alpha * (np.sign(c[order]) @ whole),
+            # In long doubles: where close points cancel, their sum would lose its digits.
+            (alpha * (np.sign(c[order]) @ whole.astype(np.longdouble))).astype(np.float64),
             rows @ rows.T,
             # Rounded up, for they bound p_k·u.
             np.linalg.norm(rows, axis=1) * (1 + (rows.shape[1] + 4) * EPS),

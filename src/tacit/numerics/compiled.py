@@ -28,7 +28,16 @@ def compiled(function: Function) -> Function:
     Sums may be taken in any order, as NumPy does too: without that they would not be vectorised,
     and take four times as long.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc"}}
+    return _compiled(function, {"reassoc"})
+
+
+def compiled_as_written(function: Function) -> Function:
+    """The same for a function that reckons with its own rounding errors: nothing is reordered."""
+    return _compiled(function, False)
+
+
+def _compiled(function: Function, fastmath: set[str] | bool) -> Function:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         made = njit(cache=True, **options)(function)
         if made is not function:
