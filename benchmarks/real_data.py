@@ -20,7 +20,9 @@ from benchmarks.text import seconds, table
 from tacit.values import Dataset, Setting
 
 PATIENCE = 60.0
-"""Seconds after which a limit or an optimum is given up."""
+"""Seconds after which a limit or an optimum is given up, or later where the bar is …"""
+NO_BAR = 300.0
+"""… and where there is none."""
 STEP = 1e-3
 """The step of descent, relative to the weights."""
 
@@ -63,8 +65,8 @@ def circles() -> Dataset:
 class Problem:
     name: str
     data: Callable[[], Dataset]
-    bar: float
-    """Seconds within which it is to be decided."""
+    bar: float | None
+    """Seconds within which it is to be decided; None: the gap is what counts."""
     width: int = 100
 
 
@@ -87,6 +89,7 @@ OPTIMA = (
     Problem("digits 3/8", lambda: pair(datasets.load_digits, 3, 8), 10),
     Problem("random labels, n=60 d=8", lambda: gaussian(60, 8, "random"), 60),
     Problem("breast cancer, standardised", lambda: scaled(cancer()), 300),
+    Problem("random labels, n=100 d=10", lambda: gaussian(100, 10, "random"), None),
 )
 
 
@@ -133,7 +136,7 @@ def optimum_row(problem: Problem) -> list[str]:
     """Name, status, gap, time, bar."""
     data = problem.data()
     begun = perf_counter()
-    best = tacit.optimum(data, seconds=PATIENCE)
+    best = tacit.optimum(data, seconds=max(PATIENCE, problem.bar or NO_BAR))
     took = perf_counter() - begun
     return [problem.name, str(best.status), f"{best.gap:.0e}", seconds(took), seconds(problem.bar)]
 
