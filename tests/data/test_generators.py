@@ -108,7 +108,7 @@ def test_wild_parameters_work_or_are_refused(call: str) -> None:
         ("qqq", "unknown generator 'qqq'; there are: .*linear"),
         ("", "unknown generator ''"),
         ("linear:magin=1", "generator 'linear' has no parameter 'magin'; did you mean 'margin'?"),
-        ("xor:n=4", "generator 'xor' has no parameter 'n'"),
+        ("xor:n=4", "generator 'xor' has no parameter 'n'; there are none"),
         ("linear:n=ten", "linear: n=ten is not a whole number"),
         ("linear:n=2.5", "linear: n=2.5 is not a whole number"),
         ("linear:n=", "linear: n= is not a whole number"),

@@ -30,8 +30,9 @@ def read_file(text: str) -> Table:
         return checked_table(text, read_npy(parts[0]), read_npy(parts[1]))
     if Path(text).is_dir():
         raise BadInput(f"{text} is a folder; a data file is needed")
+    which = f"ending in '{ending}'" if ending else "without an ending"
     raise BadInput(
-        f"{text}: files ending in {ending or 'nothing'!r} are not read; "
+        f"{text}: files {which} are not read; "
         "data is .csv, .npz with X and y, or the pair X.npy,y.npy"
     )
 

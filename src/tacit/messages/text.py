@@ -11,7 +11,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 def near_miss(word: str, known: Collection[str]) -> str:
     """`; did you mean 'x'?` when something is close, else the list of what there is."""
     close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(known)}"
+    there = f"there are: {', '.join(known)}" if known else "there are none"
+    return f"; did you mean '{close[0]}'?" if close else f"; {there}"
 
 
 def count(n: int, thing: str, things: str = "") -> str:

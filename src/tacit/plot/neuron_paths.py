@@ -38,6 +38,8 @@ def neuron_paths(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
         words = "in one dimension a direction is a sign,\nand no neuron changes it"
         return say(ax, "direction of every neuron over time", words)
     moments = limit.path.moments
+    if len(moments) == 1:
+        return say(ax, "direction of every neuron over time", "the path was not followed at all")
     a, last = moments[0].state.a, moments[-1].state
     share = np.abs(last.a) * np.linalg.norm(last.W, axis=1)
     share = share / max(float(share.max()), 1e-300)

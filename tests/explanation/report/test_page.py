@@ -271,3 +271,10 @@ def test_numbers_are_for_people() -> None:
         "–", "–", "∞", "−0.5", "1.2e−09", "0",
     ]  # fmt: skip
     assert short("a\nb\x1b[1m") == "a b\\x1b[1m" and len(short("x" * 999)) == 100
+
+
+def test_without_time_no_panel_is_empty_and_no_theorem_is_blamed() -> None:
+    html = page(explain("orthogonal:n=12,d=2,seed=1", BOTH, seconds=1e-6))
+    assert "theorems that were asked was decided." in html
+    assert "What was learned." in html
+    assert "How they got there." not in html

@@ -75,6 +75,8 @@ def why(explanation: Explanation, part: Part) -> str:
     none = f"{data} No theorem of the {len(part.verdicts)} that were asked explains this"
     if not part.verdicts:
         return f"{data} No theorem was asked."
+    if all(one.status == VerdictStatus.OPEN for one in part.verdicts):
+        return f"{data} None of the {len(part.verdicts)} theorems that were asked was decided."
     if near:
         return f"{none}; the nearest is {place(near[0])}. {_sentence(near[0].words)}"
     return f"{none}."
