@@ -1,7 +1,5 @@
 """`tacit` and `python -m tacit`: Ctrl-C is one line even while the command line is being read."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

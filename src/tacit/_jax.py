@@ -4,8 +4,6 @@ Modules write `from tacit._jax import jax, jnp` at their top and stay quick to i
 float64 every result would silently be rounded to 7 digits.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

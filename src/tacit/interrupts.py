@@ -9,8 +9,6 @@ Never in the middle of one of our own operators: Python looks for signals while 
 integers, and NumPy's product of matrices of them frees memory twice where a product raises.
 """
 
-from __future__ import annotations
-
 import contextlib
 import opcode
 import os

@@ -12,8 +12,6 @@ Both are relative to 1: θ̂ has norm 1, and where both vanish Euler's identity 
 λ minimises the sum of their squares.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

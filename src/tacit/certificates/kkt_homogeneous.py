@@ -1,7 +1,5 @@
 """The KKT certificate of any network that is homogeneous in its weights, by automatic gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

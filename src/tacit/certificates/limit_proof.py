@@ -5,8 +5,6 @@ proof of an optimum, and that it is lower far from the directions by two more tr
 checked before it is handed out, and claims just what the check has proved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ all cells, by sets of points, or by a tree of half-spaces. The file is checked b
 out, and claims just what the check has proved.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ the margin can only end in [γ̃ now, γ*]. λ ≥ 0 that proves γ* also says w
 docs/proved.md, where all of this is derived.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Exit codes: 0 success, 1 a check that was asked for fails, 2 bad input, 130 inte
 mistake of ours.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

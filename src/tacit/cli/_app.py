@@ -1,7 +1,5 @@
 """The application, and what its commands share."""
 
-from __future__ import annotations
-
 import json as json_module
 import re
 import sys

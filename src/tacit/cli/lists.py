@@ -1,7 +1,5 @@
 """`tacit list`."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from tacit.cli._app import Unused, command, print_json, warn

@@ -5,8 +5,6 @@ the test files. From it the four original files are put together again, byte for
 kept only when their SHA-256 is that of the originals.
 """
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import sys

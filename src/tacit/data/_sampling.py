@@ -1,7 +1,5 @@
 """What several generators draw in the same way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

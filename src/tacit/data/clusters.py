@@ -1,7 +1,5 @@
 """Points in groups: k-means."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.messages import require

@@ -1,7 +1,5 @@
 """The fixed data sets of the papers' figures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data._sampling import LARGEST, between

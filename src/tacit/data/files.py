@@ -1,7 +1,5 @@
 """Data sets in files: `.csv`, `.npz` with arrays X and y, or the pair `X.npy,y.npy`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tacit.data._csv import read_csv

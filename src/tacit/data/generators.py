@@ -6,8 +6,6 @@ that the data is for. Whatever the paper leaves open is a parameter whose defaul
 calls ours.
 """
 
-from __future__ import annotations
-
 import inspect
 import types
 import typing

@@ -1,7 +1,5 @@
 """The IDX format of the MNIST files: a mark, the lengths, then one byte per entry."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Handwritten digits: MNIST from its original files, and scikit-learn's small ones offline."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

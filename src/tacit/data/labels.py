@@ -1,7 +1,5 @@
 """Raw labels become numbers: ±1 for binary data, 0 … K−1 for three or more classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

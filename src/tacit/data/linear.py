@@ -1,7 +1,5 @@
 """Data that a linear separator through 0 explains."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data._sampling import (

@@ -1,7 +1,5 @@
 """Orthogonally separable data: acute angles within a class, none between classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data._sampling import Points, between, train_and_test

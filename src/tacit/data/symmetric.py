@@ -1,7 +1,5 @@
 """Symmetric data, and data made asymmetric by three hints (lyu2021)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data._sampling import LARGEST, between, train_and_test, unit_vector

@@ -1,7 +1,5 @@
 """Points and labels as a file or the caller gave them, checked before anything else sees them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """XOR and XORD, the detection of XOR patterns in a long vector (brutzkus2019)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 

@@ -5,8 +5,6 @@ A convolutional network with max-pooling sees of a point only its set of pattern
 over them.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -3,8 +3,6 @@
 The folder is also one of a limit (`flow.limit_folder`); `explanation.json` holds the rest.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

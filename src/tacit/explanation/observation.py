@@ -1,7 +1,5 @@
 """What the flow did, as theorems are shown it."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Following the flow again: from smaller weights, with smaller steps, on data that is nearly it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from time import perf_counter

@@ -6,8 +6,6 @@ and on data that is moved by a millionth. What does not fail there too is not re
 rounding, the steps, or exceptional data such as ties.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The answer in a few plain sentences."""
 
-from __future__ import annotations
-
 from tacit.explanation.explanation import Explanation, Part
 from tacit.flow import Limit
 from tacit.geometry import Geometry, predicates

@@ -5,8 +5,6 @@ initial directions are followed at smaller scales, and the verdict says from whi
 or down to which it fails.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

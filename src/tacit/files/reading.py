@@ -4,8 +4,6 @@ Nothing is ever unpickled, and what a file declares is held against a cap, and a
 file really contains, before memory is taken.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import io

@@ -4,8 +4,6 @@ A PyTorch file is a pickle; PyTorch itself reads it with `weights_only`, which r
 but tensors and plain values.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -4,8 +4,6 @@ Everything goes into a temporary neighbour first and is moved into place when it
 the disk, so whoever looks sees the old state or the new one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Signs that floating point cannot tell, by rational arithmetic (a float is a rational number)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from operator import mul
 

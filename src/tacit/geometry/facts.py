@@ -1,7 +1,5 @@
 """What the data is like before any theorem is asked: sizes, zero rows, repeats, contradictions."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Properties of pairs of points: one pass over the Gram matrix in blocks serves them all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """General position: any d points are linearly independent."""
 
-from __future__ import annotations
-
 from itertools import combinations, islice
 from math import comb
 

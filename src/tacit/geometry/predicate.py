@@ -6,8 +6,6 @@ data set computes what several of them need once. A predicate whose work would t
 `NotDefined`. Both become a check with `holds = None` and the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

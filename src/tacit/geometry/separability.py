@@ -1,7 +1,5 @@
 """Linear separability, and the support examples of each class."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.geometry.predicate import Finding, NotDefined, View, predicate

@@ -1,7 +1,5 @@
 """Agreement of the neurons on the training points: NAR and PAR (sarussi2021 §6)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.measures.farthest import farthest_pair

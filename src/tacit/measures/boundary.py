@@ -1,7 +1,5 @@
 """How far the decision boundary of a two-layer network is from a plane."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How tightly the neurons of one sign stand together (sarussi2021 §5)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.measures.farthest import farthest_pair

@@ -1,7 +1,5 @@
 """The two of very many points that are farthest apart, without a matrix of all distances."""
 
-from __future__ import annotations
-
 import numpy as np
 
 SWEEPS = 10

@@ -1,7 +1,5 @@
 """One layer before and after training: its rank, its main plane, and the rays its rows lie on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

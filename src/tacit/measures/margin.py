@@ -1,7 +1,5 @@
 """Loss, errors and margins."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.measures.measure import NotDefined, Snapshot, measure

@@ -1,7 +1,5 @@
 """The decision boundary of a function of the plane that is homogeneous: rays from 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 TURNS = 7200

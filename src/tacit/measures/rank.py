@@ -1,7 +1,5 @@
 """Balance of the layers, and the rank of the first one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.measures.measure import NotDefined, Snapshot, measure

@@ -1,7 +1,5 @@
 """Words and numbers for a person."""
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Collection

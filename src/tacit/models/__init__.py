@@ -1,7 +1,5 @@
 """Architectures: pure functions on dicts of arrays."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any, Literal
 

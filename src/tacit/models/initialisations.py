@@ -4,8 +4,6 @@ An initialisation is a frozen class with a method `draw`; its fields are the num
 name. A new one is such a class, listed in `INITIALISATIONS`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import astuple, dataclass

@@ -1,7 +1,5 @@
 """What panels share: Axes, scales from small to very large numbers, words instead of a picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from inspect import cleandoc

@@ -1,7 +1,5 @@
 """Pictures of an explanation: one on given Axes, and all of them as SVG for the report."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """What a run learned: the decision boundary, the neurons before and after, and the way there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

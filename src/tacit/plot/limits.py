@@ -1,7 +1,5 @@
 """The limit of gradient flow and the way there: outputs, neurons, margins, loss, distance."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where neurons pointed before, where they point in the limit, and where theorems say they do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any

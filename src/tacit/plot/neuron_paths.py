@@ -1,7 +1,5 @@
 """The directions of neurons over time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

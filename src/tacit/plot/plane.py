@@ -1,7 +1,5 @@
 """Points, and the outputs of a network, in a plane."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

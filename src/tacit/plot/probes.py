@@ -1,7 +1,5 @@
 """Somebody's network: the margins of its examples, and what they do along training."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

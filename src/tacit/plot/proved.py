@@ -1,7 +1,5 @@
 """What is proved: the best network of all, margins between bounds, claims that hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The runs of a sweep pooled into cells: means and shares with 99% intervals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which columns of a table are drawn over which others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

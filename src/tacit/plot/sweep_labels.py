@@ -1,7 +1,5 @@
 """The columns of a sweep's table in words, for titles and axes."""
 
-from __future__ import annotations
-
 WORDS = {
     # what a plan sets
     "activation": "activation",

@@ -1,7 +1,5 @@
 """Phase diagrams of a sweep: a map over two columns, and curves with 99% bands."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

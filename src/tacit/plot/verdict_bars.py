@@ -1,7 +1,5 @@
 """What holds, what does not, and what is not decided: properties of data, theorems of papers."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from matplotlib.axes import Axes

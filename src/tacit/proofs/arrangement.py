@@ -8,8 +8,6 @@ So all cells are found from the hyperplanes of any m − r + 1 of the m lines, w
 of rank r − 1; those of rank 2 are read off the lines sorted by angle.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cmp_to_key

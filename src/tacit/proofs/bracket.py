@@ -8,8 +8,6 @@ over ‖u‖ ≤ 1, any λ ≥ 0 bounds it from below, since
     Σ_i λ_i ≤ Σ_i λ_i y_i f(x_i) = Σ_k a_k Σ_i λ_i y_i φ(w_k·x_i) ≤ Σ_k |a_k| ‖w_k‖ M_{sign a_k}.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul

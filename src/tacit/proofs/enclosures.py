@@ -4,8 +4,6 @@ Each is a power series whose remainder has a known sign or a bound that is added
 are rounded up to BITS bits after the point.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 BITS = 320

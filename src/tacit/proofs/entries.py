@@ -1,7 +1,5 @@
 """Entries of a JSON file that must be of a certain kind, each refused with its place."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Floats as whole numbers over a power of two, and roots and roundings to a chosen side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The file of a proof about a limit: every entry held against the format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -8,8 +8,6 @@ neurons in play. A network that cannot leave its activation patterns has a bound
 (`trap`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -3,8 +3,6 @@
 Only the support points, those with λ_i > 0, matter.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction

@@ -16,8 +16,6 @@ nothing can become too long for 64 bits, and a bound loses about 1e-7 of that su
 parts of the ball that do not hold a maximum; chords, in numbers of any length, close the others.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ The first line is `{"sha256": "<64 hex digits>",` and the digest is that of all 
 All bytes together are one JSON object. Numbers are doubles, as Python's `repr` writes them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The longest sum of a set of vectors, exactly or from above, in whole numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.proofs.exact import Budget

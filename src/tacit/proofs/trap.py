@@ -16,8 +16,6 @@ their sign, as a² ≥ ‖w‖², and the difference stays what it is. Where the
 (M − N) Σ‖v_h‖ ≤ e over the free neurons, of all weight, which is at least Σλ/M.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Trees of half-spaces in a proof file: nodes, and the multipliers that bound them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The papers' figures and tables, made again: `tacit reproduce KEY:ID`."""
 
-from __future__ import annotations
-
 from tacit.reproduction.listing import artefacts as artefacts
 from tacit.reproduction.listing import catalogue as catalogue
 from tacit.reproduction.reproductions import Reproduction as Reproduction

@@ -6,8 +6,6 @@ or `ours(0.1, "why")` where the paper does not say. Everything a reader must kno
 (what was shrunk, what we chose) is collected from there.
 """
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Claims in words: the caption of a picture, the paper's number beside ours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

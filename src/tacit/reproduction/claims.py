@@ -4,8 +4,6 @@ Every claim keeps apart what the paper states and the bound of ours that decides
 has words ("nearly zero"), the bound is the criterion. With `STATED` the bound is the paper's own.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -5,8 +5,6 @@ hide all others. So a list is read from the decorators `@PAPER.artefact("fig1", 
 the docstrings below them, and a paper is imported when one of its figures is made.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Make an artefact, and keep it in a folder of its own: picture, caption, data and claims."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

@@ -1,7 +1,5 @@
 """Pages about what was reproduced, one for each paper, and a gallery, beside the pictures."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

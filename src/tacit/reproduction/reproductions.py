@@ -1,7 +1,5 @@
 """The verb `tacit.reproduce` and what it returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """The columns of a sweep's table, after those of the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 STATE = ("status", "reason")

@@ -1,7 +1,5 @@
 """The data of a plan: calls of generators, and files, which are read once and known by content."""
 
-from __future__ import annotations
-
 import hashlib
 import types
 import typing

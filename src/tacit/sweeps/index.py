@@ -4,8 +4,6 @@ It is only a cache. It may be missing, broken, locked or old at any time: a row 
 made of the very file that is there now, and whatever goes wrong here, the folders are read instead.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import sqlite3

@@ -1,7 +1,5 @@
 """The loop of a sweep: workers get what is missing, and every result is kept at once."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

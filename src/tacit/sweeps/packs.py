@@ -1,7 +1,5 @@
 """Runs are put into packs: those that the same compiled code trains, as many as go together."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Hashable, Sequence

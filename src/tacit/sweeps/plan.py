@@ -4,8 +4,6 @@ Axes of the grid multiply, the entries of [[list]] stand side by side, and every
 the values that the table shows of it.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import tomllib

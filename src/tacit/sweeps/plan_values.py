@@ -1,7 +1,5 @@
 """Values in a plan: numbers and texts of the right kind, lists of them, and ranges."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a sweep is made of: runs, each with a key, and their results."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Values become runs; every setting and every call of data is made and checked once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

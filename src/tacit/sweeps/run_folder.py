@@ -4,8 +4,6 @@ It is read without trusting it: it is the run with the key that is asked for, un
 says what is wrong.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

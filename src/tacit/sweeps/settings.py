@@ -1,7 +1,5 @@
 """The settings of a plan: fields of `Setting`, two numbers for axes, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache

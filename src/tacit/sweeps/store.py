@@ -13,8 +13,6 @@ that is damaged writes KEY-2 beside it, or KEY-3. So writers cannot harm each ot
 see.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

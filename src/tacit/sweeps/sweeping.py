@@ -1,7 +1,5 @@
 """The verb `tacit.sweep`."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The table of a sweep: a row for every run, in the order of the plan, as CSV or parquet."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence

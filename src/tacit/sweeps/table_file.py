@@ -1,7 +1,5 @@
 """The table of a sweep in a place of the user's choice, as CSV or parquet."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Who does the work of a sweep: the cores of this machine, or a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

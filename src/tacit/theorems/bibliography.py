@@ -1,7 +1,5 @@
 """How to cite the papers, by the key that theorem ids begin with."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 

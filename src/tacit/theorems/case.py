@@ -1,7 +1,5 @@
 """What a theorem is asked about: data, setting, and initial weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

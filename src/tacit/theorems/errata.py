@@ -1,7 +1,5 @@
 """Statements that cannot be meant as they are printed, each with a computation that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Does a theorem apply, what does it promise, and did the run keep the promise?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

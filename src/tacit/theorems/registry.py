@@ -5,8 +5,6 @@ class derived from `Theorem`, or an iterable of such classes. What is wrong with
 said in one line that names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points

@@ -4,8 +4,6 @@ Sorting, which a permutation costs in compiled code, would take a third of the t
 small networks.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

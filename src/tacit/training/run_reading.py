@@ -1,7 +1,5 @@
 """Read a run folder without trusting it: what it holds is a run, or one line says why not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How training checks stop rules: after every epoch, for `gd` after every step."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

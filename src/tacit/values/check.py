@@ -1,7 +1,5 @@
 """One property of a data set or setting: does it hold, and by how much."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -4,8 +4,6 @@ Lower layers collect statements, properties of data and figures from there by na
 them imports a paper.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec

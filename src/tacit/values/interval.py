@@ -1,7 +1,5 @@
 """A number known up to an interval."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Values as JSON holds them, and JSON that is read without trusting it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

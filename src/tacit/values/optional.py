@@ -1,7 +1,5 @@
 """Libraries that only one method needs."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

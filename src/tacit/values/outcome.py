@@ -1,7 +1,5 @@
 """How gradient flow ends."""
 
-from __future__ import annotations
-
 from tacit.values.status import Status
 
 

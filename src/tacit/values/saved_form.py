@@ -3,8 +3,6 @@
 A class that is not made of its fields has the methods `to_saved` and `from_saved`.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ direction:ANGLE    all points are right and the weights turned by at most ANGLE 
                    the number of epochs doubled
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Understood are W, a and b, layers by number (W1, b1, W2, b2), and what PyTorch (
 `fc1.bias`) and Keras (`dense.kernel`) call them; Keras has matrices the other way round.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

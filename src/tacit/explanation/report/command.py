@@ -1,7 +1,5 @@
 """The command line that makes an explanation again."""
 
-from __future__ import annotations
-
 import platform
 import shlex
 from importlib.metadata import PackageNotFoundError, version

@@ -1,7 +1,5 @@
 """An explanation as one HTML page that needs nothing but itself."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from functools import cache

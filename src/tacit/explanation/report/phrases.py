@@ -1,7 +1,5 @@
 """Sentences and numbers of the page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

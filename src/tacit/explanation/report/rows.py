@@ -1,7 +1,5 @@
 """Rows of the page's tables."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How the figures of brutzkus2019 are drawn: filters in the plane, curves and histograms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

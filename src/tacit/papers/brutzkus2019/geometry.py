@@ -1,7 +1,5 @@
 """Diversity of XORD points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data.xor import f_star, is_diverse

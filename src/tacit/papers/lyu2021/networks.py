@@ -1,7 +1,5 @@
 """Networks that lyu2021 writes down, all of unit norm."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

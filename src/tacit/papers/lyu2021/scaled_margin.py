@@ -1,7 +1,5 @@
 """The widest margin of one Leaky ReLU neuron: w⁺, γ⁺ and w⁻, γ⁻ of lyu2021 App. A."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The weights of a layer: singular values, rows in their main plane, correlations, likeness."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

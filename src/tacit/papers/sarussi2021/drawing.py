@@ -1,7 +1,5 @@
 """How the figures of sarussi2021 are drawn: regions of the plane, neurons, curves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

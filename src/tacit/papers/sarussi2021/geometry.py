@@ -7,8 +7,6 @@ point (0 when none of these sets can be separated from 0). V⁻_β and β*₋ ar
 classes changing places.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

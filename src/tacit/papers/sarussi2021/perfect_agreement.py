@@ -1,7 +1,5 @@
 """The program (7) of sarussi2021: two neurons in the perfect-agreement regime (PAR)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

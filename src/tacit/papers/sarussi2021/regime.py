@@ -1,7 +1,5 @@
 """Where gradient flow can end in an agreement regime of sarussi2021: is its limit inside?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.numerics.max_margin import max_margin

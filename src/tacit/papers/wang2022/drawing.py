@@ -4,8 +4,6 @@ Neurons of length 1 lie on a circle; what they see of the points, (Xu)₊, is th
 rectified ellipsoid Q; the λ with |λ·z| ≤ 1 for all z in Q are its polar set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -18,8 +18,6 @@ The longest shortest z, for a unit u, is 1/sin θ, θ the smallest angle between
 and a sum of others, with weights ≥ 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.geometry.predicate import Finding, View, predicate

@@ -4,8 +4,6 @@ X has two independent rows. On the circle λᵀ(Xu)₊ consists of four arcs, on
 for one gradient g = XᵀDλ; so it is largest at a g/‖g‖ or where two arcs meet (wang2022 (11), (12)).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

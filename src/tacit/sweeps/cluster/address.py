@@ -1,7 +1,5 @@
 """Where a cluster is, and the files that show who we are: checked before anything is started."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ssl

@@ -1,7 +1,5 @@
 """What a cluster runs: a pack, by a worker that has the same versions as who asks."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version

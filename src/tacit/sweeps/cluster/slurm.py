@@ -1,7 +1,5 @@
 """Workers from a SLURM queue, by dask-jobqueue; the scheduler is in our process, behind TLS."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

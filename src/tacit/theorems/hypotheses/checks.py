@@ -1,7 +1,5 @@
 """Makers of checks: by a yes or no, by a slack, or undecided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps

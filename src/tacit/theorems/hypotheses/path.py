@@ -1,7 +1,5 @@
 """Hypotheses about the trajectory."""
 
-from __future__ import annotations
-
 from tacit.theorems.hypotheses.checks import needs_a_run, yes_or_no
 from tacit.theorems.observation import Observation
 from tacit.values import Check

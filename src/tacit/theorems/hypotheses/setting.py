@@ -1,7 +1,5 @@
 """Hypotheses about the classes, the network and how it is trained."""
 
-from __future__ import annotations
-
 from tacit.models import model_text
 from tacit.models.losses import Exponential, Logistic
 from tacit.theorems.case import Case

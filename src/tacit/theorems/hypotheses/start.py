@@ -1,7 +1,5 @@
 """Hypotheses about the initial weights."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

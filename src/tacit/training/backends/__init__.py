@@ -9,8 +9,6 @@ Except side by side on a GPU, a network's bits do not depend on what is trained 
 is none of these: it is a faster pass over the examples for each of them.)
 """
 
-from __future__ import annotations
-
 from tacit.training.backends import batched, cuda, one_by_one, side_by_side
 from tacit.training.backends.job import Backend, Job, Trained
 

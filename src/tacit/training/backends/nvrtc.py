@@ -1,7 +1,5 @@
 """CUDA source to PTX, by the compiler library that comes with JAX's CUDA packages."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The distinct examples of many small data sets, for networks that are batched together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Several calls of compiled code at the same time, one in each thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Limits of gradient flow that need a deep path."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.flow import Limit, Outcome, binary_limit

@@ -1,7 +1,5 @@
 """How far the papers' training runs were from the limit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

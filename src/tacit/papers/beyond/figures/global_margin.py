@@ -1,7 +1,5 @@
 """Is the limit the best network there is?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

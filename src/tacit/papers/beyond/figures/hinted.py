@@ -1,7 +1,5 @@
 """What three hints cost: the margin that gradient flow loses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

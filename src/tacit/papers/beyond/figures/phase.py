@@ -1,7 +1,5 @@
 """Linear and bent boundaries over the initial scale and the width."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

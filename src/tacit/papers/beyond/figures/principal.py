@@ -1,7 +1,5 @@
 """lyu2021 Theorem A.7: what it promises of three points, and what happens there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What the papers say of their experiments."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.reproduction.artefact import Settings, ours, paper

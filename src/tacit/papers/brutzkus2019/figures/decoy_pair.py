@@ -1,7 +1,5 @@
 """A wide and a small network on a decoy set: what Figures 3 and 6 share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 1: more channels generalise better on XORD."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Figure 2: on XOR a wide network explores and clusters, a small one misses points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.data import load

@@ -1,7 +1,5 @@
 """Figure 3: on a decoy set of XORD both networks fit, only the wide one learns f*."""
 
-from __future__ import annotations
-
 from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.decoy_pair import (
     QUICK_DECOY,

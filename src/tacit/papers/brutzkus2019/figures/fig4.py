@@ -1,7 +1,5 @@
 """Figure 4: on MNIST 3×3 filters of a large network cluster."""
 
-from __future__ import annotations
-
 from tacit.papers.brutzkus2019.figures import PAPER
 from tacit.papers.brutzkus2019.figures.image_filters import (
     QUICK_IMAGES,

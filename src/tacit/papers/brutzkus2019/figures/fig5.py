@@ -1,7 +1,5 @@
 """Figure 5: a higher confidence γ of the hinge loss generalises better."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 6: a decoy set of XORD with a negative point that is not diverse."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

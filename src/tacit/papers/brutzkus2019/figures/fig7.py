@@ -1,7 +1,5 @@
 """Figure 7: as Figure 4, with 4×4 filters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.papers.brutzkus2019.figures import PAPER

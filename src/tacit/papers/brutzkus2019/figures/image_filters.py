@@ -1,7 +1,5 @@
 """Filters of networks on MNIST: what Figures 4, 7 and 8 share."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple

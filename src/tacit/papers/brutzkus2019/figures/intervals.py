@@ -1,7 +1,5 @@
 """Shares and means over many runs as rows (value, low, high) with a 99% interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

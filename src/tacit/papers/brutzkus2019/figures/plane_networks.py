@@ -1,7 +1,5 @@
 """Networks whose filters lie in the plane: how they are trained, and what became of them."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

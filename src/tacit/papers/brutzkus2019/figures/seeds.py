@@ -1,7 +1,5 @@
 """Seeds of many networks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.reproduction.artefact import Settings

@@ -1,7 +1,5 @@
 """Theorems 3.3 and 3.4: how likely gradient descent learns XOR."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Theorems 6.3 and 6.4: how likely gradient descent learns f* from diverse points alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Theorem 6.5: how many samples small and wide networks need."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

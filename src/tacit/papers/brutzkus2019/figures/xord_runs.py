@@ -1,7 +1,5 @@
 """XORD with points that are not all diverse: what Figures 1 and 5 share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

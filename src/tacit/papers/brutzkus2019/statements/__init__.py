@@ -1,7 +1,5 @@
 """Theorems of brutzkus2019: XOR and its detection, why wide networks generalise better."""
 
-from __future__ import annotations
-
 from tacit.papers.brutzkus2019.statements.clustering import ClusteringXOR, ClusteringXORD
 from tacit.papers.brutzkus2019.statements.convergence import ConvergenceXOR, ConvergenceXORD
 from tacit.papers.brutzkus2019.statements.exploration import ExplorationXOR, ExplorationXORD

@@ -1,7 +1,5 @@
 """The settings of §3.1 and §6.1 as cases, and initial weights for them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

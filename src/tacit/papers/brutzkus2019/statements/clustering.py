@@ -4,8 +4,6 @@ With high probability all initial weights are small (|w_0·p| ≤ √2η/4). Fro
 certain, so that is a hypothesis here and every single run can refute them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import final

@@ -4,8 +4,6 @@ The probability is that of small and well spread initial weights. From there on 
 certain, so those are hypotheses here and every single run can refute them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import final
 

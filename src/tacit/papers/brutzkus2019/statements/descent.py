@@ -1,7 +1,5 @@
 """A few lines of gradient descent, for errata only: predictions never run it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data.xor import PATTERNS

@@ -1,7 +1,5 @@
 """Wide networks begin with neurons in every direction: Lemma 3.1 and Lemma 6.1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the convolutional network can compute: Remark 4.1 and the note on k = 2 in §4."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import final
 

@@ -1,7 +1,5 @@
 """Statements about probabilities, judged by how often an event happened in many runs."""
 
-from __future__ import annotations
-
 from tacit.numerics.confidence import share_interval
 from tacit.theorems import Observation, PathPoint
 from tacit.values import Network

@@ -1,7 +1,5 @@
 """The hypotheses that the theorems on XOR and XORD share."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ all four patterns and a diverse negative one has p₂ and p₄. All 15 kinds are
 `tacit.data.xord_kinds`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data.xor import PATTERNS

@@ -3,8 +3,6 @@
 Definition 4.2 with its example of uniform points, and Theorem 6.5.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import final

@@ -1,7 +1,5 @@
 """The smallest networks explore too little: Theorem 3.4 and Theorem 6.4."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

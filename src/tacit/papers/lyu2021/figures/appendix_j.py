@@ -1,7 +1,5 @@
 """Appendix J: linearly separable Gaussian points, and networks trained on them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The three data sets of figures 1 and 2, each with a linear and a bent classifier."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.certificates import Optimum, optimum

@@ -1,7 +1,5 @@
 """Figure 1: KKT margin against global max margin."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Figure 2: training on the sets of figure 1 ends in linear boundaries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Figure 3: gradient flow at a ridge, in a valley and at a refraction edge."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 4: boundaries of the network and of the max-margin linear classifier."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Gradient flow from random starts, followed until its end is known."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.flow import Limit, Outcome, binary_limit, initial_network

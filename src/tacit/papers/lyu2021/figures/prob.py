@@ -1,7 +1,5 @@
 """The probabilities of Theorems 4.3 and 6.2, over random starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

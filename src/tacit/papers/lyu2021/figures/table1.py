@@ -1,7 +1,5 @@
 """Table 1: test errors of the max-margin linear classifier and of two-layer networks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from itertools import product

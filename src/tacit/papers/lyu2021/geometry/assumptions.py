@@ -3,8 +3,6 @@
 Slacks are relative to the squared largest norm (A.1, A.2) or to the largest norm (A.3, A.8).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from operator import mul
 

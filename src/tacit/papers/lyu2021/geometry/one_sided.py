@@ -7,8 +7,6 @@ convex program with one sign, whose bounds decide. Support examples are those wi
 margin; for a "yes" those with a multiplier have to be enough, as fewer points allow wider margins.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

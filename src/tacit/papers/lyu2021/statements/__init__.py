@@ -1,7 +1,5 @@
 """Theorems of lyu2021."""
 
-from __future__ import annotations
-
 from tacit.papers.lyu2021.statements.cone import LemmaG1, LemmaG2
 from tacit.papers.lyu2021.statements.critical_margin import TheoremF9
 from tacit.papers.lyu2021.statements.directional import Theorem31, Theorem56

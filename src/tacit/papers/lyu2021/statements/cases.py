@@ -1,7 +1,5 @@
 """Cases that examples of several theorems start from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lemmas G.1 and G.2: data whose every early pull separates it."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

@@ -4,8 +4,6 @@ Both statements are about homogeneous networks in general; here they are asked a
 whose limits the flow tells.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Where small neurons are pulled, and what that asks of the start (App. A and G)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

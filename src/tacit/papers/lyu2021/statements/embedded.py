@@ -1,7 +1,5 @@
 """Many neurons that move like two: the embedding π_b, exact and as a limit (§5.2)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

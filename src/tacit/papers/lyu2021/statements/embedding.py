@@ -1,7 +1,5 @@
 """Many small neurons that embed two: b̄ of Lemma 5.2 and π_b of §5.2, on symmetric data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

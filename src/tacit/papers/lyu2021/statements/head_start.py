@@ -1,7 +1,5 @@
 """Theorem B.19: one neuron on the right side is enough for the loss to vanish."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

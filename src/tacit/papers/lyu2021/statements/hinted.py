@@ -1,7 +1,5 @@
 """Three hints lead the flow to a linear classifier of suboptimal margin (§6)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import NamedTuple

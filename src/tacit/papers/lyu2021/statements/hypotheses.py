@@ -1,7 +1,5 @@
 """The hypotheses that several theorems share: network, data, flow, start, KKT direction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tacit.certificates import two_layer_kkt

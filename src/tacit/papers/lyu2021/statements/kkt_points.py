@@ -1,7 +1,5 @@
 """What every KKT point of the max-margin problem is like: Lemma B.9 and Lemma F.3."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import final
 

@@ -1,7 +1,5 @@
 """App. I.1.1: symmetric data with a KKT direction that is not the best one."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

@@ -1,7 +1,5 @@
 """How long small networks follow the linear flow, and how fast each neuron is pulled: D.2, B.20."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import final

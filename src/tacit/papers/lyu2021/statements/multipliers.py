@@ -1,7 +1,5 @@
 """What Assumptions A.5 and A.9 must say for Theorem G.11, and so for Theorems A.7 and A.10."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Networks as functions and as directions, compared at unit norm."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """App. I.2.1: on orthogonally separable data the flow never has a choice."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

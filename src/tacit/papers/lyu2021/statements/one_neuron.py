@@ -1,7 +1,5 @@
 """One Leaky ReLU alone: its only KKT point (Lemma A.4)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """One neuron alone on any separable data (Theorem G.9), and when wider nets stay there (G.11)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, final
 
 import numpy as np

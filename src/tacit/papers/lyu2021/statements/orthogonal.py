@@ -1,7 +1,5 @@
 """Orthogonally separable data and ReLU: every KKT point is the same function, and the best one."""
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

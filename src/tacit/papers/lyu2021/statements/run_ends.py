@@ -1,7 +1,5 @@
 """Runs of which the end is what matters."""
 
-from __future__ import annotations
-
 import math
 
 from tacit.theorems import Observation, PathPoint

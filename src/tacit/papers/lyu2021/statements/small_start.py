@@ -1,7 +1,5 @@
 """Symmetric data, small start: the neurons come to one line first (§5.1)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Symmetric data: the best network is linear, and the flow from a small start finds it (§4)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

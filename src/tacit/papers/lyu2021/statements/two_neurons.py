@@ -1,7 +1,5 @@
 """Two neurons on symmetric data, from anywhere on the right sides of the separator (§5.3)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Theorem E.4: small neurons that are well aligned grow like e^(λt) until they fit the data."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import NamedTuple, final

@@ -6,8 +6,6 @@ are multiplied by 0.05, nor whether the loss of a batch is its sum (3) or its me
 defaults of PyTorch: uniform in ±1/√fan_in, and the mean.
 """
 
-from __future__ import annotations
-
 from tacit.reproduction.artefact import Paper
 
 PAPER = Paper(

@@ -1,7 +1,5 @@
 """Figure 3: inner products of images and of their features, layer by layer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Figure 4: the weights of the convolutional network's first dense layer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The convolutional network of App. D on the digits 0 and 1: Figures 3 and 4 are about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Figure 2: a residual network on the data of Figure 1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

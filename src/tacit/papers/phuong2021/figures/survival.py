@@ -1,7 +1,5 @@
 """The probability of Theorem 1: how often networks die."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

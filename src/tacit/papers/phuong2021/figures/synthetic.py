@@ -1,7 +1,5 @@
 """The synthetic experiments of §5: their training, and claims about the layers it gives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

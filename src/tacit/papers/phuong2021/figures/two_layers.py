@@ -1,7 +1,5 @@
 """Figure 1: two layers on orthogonally separable data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

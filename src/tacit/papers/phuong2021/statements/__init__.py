@@ -1,7 +1,5 @@
 """Theorems of phuong2021."""
 
-from __future__ import annotations
-
 from tacit.papers.phuong2021.statements.cor1 import Corollary1
 from tacit.papers.phuong2021.statements.dynamics import LemmaA3, LemmaA4
 from tacit.papers.phuong2021.statements.early import Lemma1, Lemma2

@@ -1,7 +1,5 @@
 """Corollary 1: the function that the network ends as."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.numerics.least_squares import nnls

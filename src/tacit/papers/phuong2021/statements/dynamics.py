@@ -1,7 +1,5 @@
 """How the parameters move (App. A.2): their equations of motion, and the balance of the layers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

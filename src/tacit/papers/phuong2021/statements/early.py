@@ -1,7 +1,5 @@
 """The early phase: extremal directions, and where neurons are when it ends (§4.1, §4.2)."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What cannot be meant as it is printed around Theorem 1."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

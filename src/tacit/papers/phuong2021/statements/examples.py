@@ -1,7 +1,5 @@
 """Small data sets, initial weights and runs made by hand, for examples and counterexamples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.theorems import Observation, PathPoint

@@ -1,7 +1,5 @@
 """Hypotheses that the statements of phuong2021 share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tacit.theorems import Case

@@ -1,7 +1,5 @@
 """Lemma C.1: what the network of Theorem 1 ends as is a KKT point of the max-margin problem."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.certificates import two_layer_kkt

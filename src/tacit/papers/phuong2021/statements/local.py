@@ -1,7 +1,5 @@
 """What G is like near a direction (App. A.1)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from operator import mul
 

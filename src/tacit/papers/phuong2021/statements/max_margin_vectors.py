@@ -1,7 +1,5 @@
 """The max-margin vectors w₊ and w₋ of the two classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.numerics.class_margin import class_margin

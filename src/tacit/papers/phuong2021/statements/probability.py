@@ -1,7 +1,5 @@
 """How probable the event of Theorem 1 is (proof of Theorem 1)."""
 
-from __future__ import annotations
-
 from tacit.messages import count
 from tacit.models.initialisations import Balanced, BalancedGaussian
 from tacit.numerics.confidence import share_interval

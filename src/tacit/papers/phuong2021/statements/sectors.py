@@ -1,7 +1,5 @@
 """Sectors (Definition 1): signs of w·x_i, and what pulls on a neuron in its sector."""
 
-from __future__ import annotations
-
 import numpy as np
 
 ON_HYPERPLANE = 1e-9

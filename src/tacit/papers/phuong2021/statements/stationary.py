@@ -1,7 +1,5 @@
 """Lemma A.1: where the growth of a small neuron is extremal, the pull on it is along it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.messages import count

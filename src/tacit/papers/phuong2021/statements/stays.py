@@ -1,7 +1,5 @@
 """What never changes back: a sector once reached, a point once seen (Lemma 3, Lemma B.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.messages import count

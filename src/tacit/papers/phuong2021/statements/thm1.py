@@ -1,7 +1,5 @@
 """Theorem 1: the neurons end in two directions, those of w₊ and w₋."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

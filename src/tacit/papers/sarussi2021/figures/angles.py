@@ -1,7 +1,5 @@
 """The angle between two vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Figure 1: small initial weights learn a line and two clusters, large ones learn neither."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

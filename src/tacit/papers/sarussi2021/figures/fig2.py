@@ -1,7 +1,5 @@
 """Figure 2: the share of points outside the linear region of Theorem 5.1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

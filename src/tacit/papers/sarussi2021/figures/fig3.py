@@ -1,7 +1,5 @@
 """Figure 3: the boundary of two neurons is linear, their output is not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 4: in the Perfect Agreement Regime, the convex program (7) predicts what is learned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

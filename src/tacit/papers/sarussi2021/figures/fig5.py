@@ -1,7 +1,5 @@
 """Figure 5: two neurons with Leaky ReLU decide linearly, with ReLU they do not."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.measures.plane import TURNS, bend, circle

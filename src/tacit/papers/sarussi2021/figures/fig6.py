@@ -1,7 +1,5 @@
 """Figure 6: more pairs of digits become linear on the data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.papers.sarussi2021.drawing import curves, mark_first_epoch, shares_down_to_zero

@@ -1,7 +1,5 @@
 """Figure 7: two measures of clustering go to 0 during training."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

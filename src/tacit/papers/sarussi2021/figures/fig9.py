@@ -1,7 +1,5 @@
 """Figure 9: with an outlier, neurons agree, but not all of them on the right labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

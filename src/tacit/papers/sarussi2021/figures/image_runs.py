@@ -1,7 +1,5 @@
 """Networks on pairs of digits: what Figures 2, 6 and 7 share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Claims about the mean of several runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Theorem 4.1: SGD reaches every loss within a number of updates that is known beforehand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

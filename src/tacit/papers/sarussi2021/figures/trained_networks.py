@@ -1,7 +1,5 @@
 """The networks that the figures train, and what is measured on them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A network of two neurons in the plane: what Figures 3 and 5 share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

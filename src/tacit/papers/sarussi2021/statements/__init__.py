@@ -1,7 +1,5 @@
 """Theorems of sarussi2021."""
 
-from __future__ import annotations
-
 from tacit.papers.sarussi2021.statements.agreement import AgreementClusters, AgreementIsLinear
 from tacit.papers.sarussi2021.statements.bias import BiasIsAnInput
 from tacit.papers.sarussi2021.statements.cluster_sides import (

@@ -1,7 +1,5 @@
 """Neurons that agree on the data become equal: Theorem 6.1 and Corollary 6.2."""
 
-from __future__ import annotations
-
 import math
 from typing import final
 

@@ -1,7 +1,5 @@
 """A bias in the first layer is one more input: App. K."""
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

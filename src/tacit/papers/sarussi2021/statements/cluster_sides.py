@@ -1,7 +1,5 @@
 """What the proof of Theorem 5.1 is made of: Lemma C.1, Propositions C.1 and C.2."""
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Clustered neurons have a linear decision boundary: Theorem 5.1 and Corollary 6.1."""
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The hypotheses that the theorems share: the network (1), separable data, known weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.theorems import Case, Observation

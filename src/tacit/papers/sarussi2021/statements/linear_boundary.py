@@ -1,7 +1,5 @@
 """Clusters of neurons, and how far a network is from the linear classifier of their means."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

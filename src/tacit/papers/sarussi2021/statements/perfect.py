@@ -1,7 +1,5 @@
 """The Perfect Agreement Regime: Theorem 6.2 and Lemma 6.1."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

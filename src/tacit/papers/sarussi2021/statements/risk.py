@@ -1,7 +1,5 @@
 """SGD drives the loss to zero, and how soon: Theorem 4.1 and the recursions of its proof."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import final

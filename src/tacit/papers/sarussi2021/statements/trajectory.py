@@ -1,7 +1,5 @@
 """Hypotheses of §6 about the trajectory: the late phase of training, and agreement of neurons."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard

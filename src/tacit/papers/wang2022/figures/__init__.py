@@ -5,8 +5,6 @@ its activations on the data, (Xu)₊, are a point of the plane too. Two artefact
 three classes, on which the paper has a theorem and no experiment, and why that theorem fails.
 """
 
-from __future__ import annotations
-
 from tacit.reproduction.artefact import Paper
 
 PAPER = Paper(

@@ -1,7 +1,5 @@
 """Ours: three points on which Theorem 2 fails."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Gradient descent on the two points: directions of the neurons, and what becomes of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple

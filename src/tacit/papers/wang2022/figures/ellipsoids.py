@@ -1,7 +1,5 @@
 """Figures 6 and 8: the ellipsoid {Xu} beside the rectified one, with spikes and without."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tacit.papers.wang2022 import drawing as draw

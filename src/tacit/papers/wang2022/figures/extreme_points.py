@@ -1,7 +1,5 @@
 """Figures 1 and 9: the rectified ellipsoid Q, with the optimal neurons at its extreme points."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

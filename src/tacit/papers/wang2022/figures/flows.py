@@ -1,7 +1,5 @@
 """Gradient flow to its limit, for the figures that compare limits with the optimum."""
 
-from __future__ import annotations
-
 import math
 
 from tacit.flow import Limit, binary_limit

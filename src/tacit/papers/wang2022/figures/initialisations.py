@@ -1,7 +1,5 @@
 """Figures 7 and 10: gradient descent and gradient flow from several random starts."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

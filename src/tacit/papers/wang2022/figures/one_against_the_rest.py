@@ -1,7 +1,5 @@
 """Outputs of networks with three classes: which limits miss the optimum, and why they may."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Equations (128) and (130): the optimal neurons that the paper prints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

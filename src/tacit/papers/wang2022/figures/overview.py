@@ -1,7 +1,5 @@
 """Figure 5: Figures 1 to 4 in one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tacit.papers.wang2022.figures import PAPER

@@ -1,7 +1,5 @@
 """Figure 2: the polar set of the rectified ellipsoid, in which the dual optimum is a corner."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ours: gradient flow on three classes, each output against its own optimum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures 3 and 4: the neurons along gradient descent, by what they see and by direction."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

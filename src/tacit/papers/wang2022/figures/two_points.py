@@ -1,7 +1,5 @@
 """Two independent points in the plane with their optimum, which Figures 1 to 10 are about."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

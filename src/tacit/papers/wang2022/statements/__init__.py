@@ -1,7 +1,5 @@
 """Theorems of wang2022."""
 
-from __future__ import annotations
-
 from tacit.papers.wang2022.statements.alignment import Theorem1
 from tacit.papers.wang2022.statements.convex import (
     Equation128,

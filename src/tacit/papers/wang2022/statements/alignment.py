@@ -1,7 +1,5 @@
 """Theorem 1: from a small start, neurons first turn to extreme points of the dual."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

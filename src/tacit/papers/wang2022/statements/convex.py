@@ -1,7 +1,5 @@
 """The max-margin problem as a convex program, its dual, and the numbers of Appendix F."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Dual feasibility of λ: then the network is the best of all (Theorem 3, Propositions 4 and 5)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Along the flow: balance (Lemma 1), and a dual variable that stands still at first (Lemma 2)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ as in the proof of Lemma 2. So there is a time up to which a given start is "suf
 and it is computed here instead of assumed.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

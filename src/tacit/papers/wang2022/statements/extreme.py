@@ -1,7 +1,5 @@
 """Extreme points: where λᵀ(Xu)₊ is largest on the ball, and which u are their own gradient."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What moves a neuron: condition (9), and the gradient that the flow follows."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

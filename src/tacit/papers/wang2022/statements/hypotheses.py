@@ -1,7 +1,5 @@
 """Hypotheses that the statements of wang2022 share, and the setting of their examples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data import load

@@ -5,8 +5,6 @@ w·x_n = 0. The limits of gradient flow are KKT points in Clarke's sense, with m
 the proofs hold for these as well; so that is what is asked for here.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The limit of a run in the max-margin problem (13): its margin, KKT masks and living neurons."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.certificates.kkt import KKT

@@ -1,7 +1,5 @@
 """Where the flow ends on orthogonally separable data: Theorem 4, and what is left of Theorem 2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Masks and the dual constraint: the two steps of the proof of Proposition 4."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Lemma 7: vectors that are near have directions that are near."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data import load

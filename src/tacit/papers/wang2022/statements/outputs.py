@@ -6,8 +6,6 @@ second output has the first one's problem with the labels exchanged. One plain r
 both outputs; two `members` are the two outputs.
 """
 
-from __future__ import annotations
-
 from tacit.theorems import Case, Observation
 from tacit.values import Dataset, Network
 

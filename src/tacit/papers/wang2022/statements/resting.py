@@ -1,7 +1,5 @@
 """Directions that are their own gradient, and the gradients next to them: Lemmas 8 and 9."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

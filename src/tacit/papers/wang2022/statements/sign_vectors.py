@@ -1,7 +1,5 @@
 """The sign vectors sign(Xu) of a data set: each is an activation pattern, with 0 on hyperplanes."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

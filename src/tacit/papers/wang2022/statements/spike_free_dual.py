@@ -1,7 +1,5 @@
 """Remark 1: on spike-free data the dual constraint needs no ReLU."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.data import load

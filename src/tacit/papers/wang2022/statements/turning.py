@@ -1,7 +1,5 @@
 """How fast a neuron turns to its gradient before it meets a hyperplane: Lemma 3 and Corollary 1."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The network with the widest margin: the optimum of (7), and whether there is one."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from tacit.certificates import Optimum, optimum
