@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from tacit.values import Interval
 
-any_points = st.tuples(st.integers(1, 5), st.integers(1, 3)).flatmap(
+any_points = st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
     lambda shape: arrays(
         np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
+from margin_checks import any_points
 from tacit.data import generate
 from tacit.geometry import check, predicates
 from tacit.geometry import predicate as base
@@ -72,14 +72,7 @@ def test_odd_data(name: str, alpha: float) -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    X=st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
-        lambda shape: arrays(
-            np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)
-        )
-    ),
-    seed=st.integers(0, 99),
-)
+@given(X=any_points, seed=st.integers(0, 99))
 def test_any_floats(X: np.ndarray, seed: int) -> None:
     y = np.random.default_rng(seed).choice([-1, 1], len(X))
     for one in check(Dataset(X, y), activation="leaky:0.5").properties.values():

@@ -27,7 +27,7 @@ Progress = Callable[[float, float], None]
 
 
 MOST_WEIGHTS = 10**7
-"""Of a network whose output layer is fixed: each of its units is written out."""
+"""The most weights of a network with a fixed output layer, each of whose units is written out."""
 OUT_OF_TIME = 0.7
 """A search does not begin what would take longer than is left; from this share on time is short."""
 CANCELLING = 1e5

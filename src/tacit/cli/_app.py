@@ -189,9 +189,9 @@ def time_left(seconds: float, kept_back: float = 0.0) -> float:
 
 
 def telling(points: Dataset, width: int) -> float:
-    """About how many seconds it takes to measure, compress and write what was found.
+    """Estimate the seconds that measuring, compressing and writing a result take.
 
-    For each coordinate of a point or a neuron; in small problems nobody waits for it.
+    They grow with the coordinates of points and neurons; in small problems nobody waits for them.
     """
     return 1.5e-6 * points.d * (points.n + width)
 

@@ -75,7 +75,7 @@ def _simplex(K: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _around(centres: np.ndarray, rho: float, rng: np.random.Generator) -> np.ndarray:
-    """For each centre (unit row) a point at an angle of at most ρ from it."""
+    """Draw for each centre (unit row) a point at an angle of at most ρ from it."""
     n = len(centres)
     angle, length = rng.uniform(0, rho, (n, 1)), rng.uniform(0.5, 1.5, (n, 1))
     sideways = rng.standard_normal(centres.shape)

@@ -278,7 +278,7 @@ def _log_sum(log_L: np.ndarray | float, n: int, reduction: Reduction) -> np.ndar
 
 
 def _softplus(z: jax.Array) -> jax.Array:
-    """log(1 + e^z)."""
+    """log(1 + e^z) without overflow for large z."""
     return jnp.logaddexp(z, 0.0)
 
 

@@ -250,7 +250,7 @@ class Search:
         return missing
 
     def _functions(self, rows: np.ndarray, weights: np.ndarray) -> dict[int, Branching]:
-        """For each sign what λ makes of a neuron."""
+        """The functions of a neuron's direction that λ defines, one for each sign."""
         c = weights * self.y[rows]
         return {s: Branching(self.X[rows], s * c, self.alpha) for s in self.signs}
 

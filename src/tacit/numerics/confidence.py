@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 CONFIDENCE = 0.99
-"""Of every interval: of a hundred true claims, one may fail by chance."""
+"""The confidence of every interval: of a hundred true claims, one may fail by chance."""
 
 
 def share_interval(successes: int, trials: int) -> tuple[float, float]:

@@ -79,7 +79,7 @@ def _directions(unit: np.ndarray, given: np.ndarray, rng: np.random.Generator) -
 
 
 def seconds_of_interpolation(X: np.ndarray) -> float:
-    """About how long least squares, and a choice of columns, take."""
+    """Estimate how long least squares, and a choice of columns, take."""
     n = len(X)
     few = n <= INTERPOLATION.most_points
     columns = (2 * INTERPOLATION.perpendicular + 2 if few else 2) * n

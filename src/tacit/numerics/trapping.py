@@ -45,7 +45,10 @@ class TrapMultipliers:
 def trap_multipliers(
     X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray, lam: np.ndarray
 ) -> list[TrapMultipliers]:
-    """For λ, and for each neuron the λ of the best network without it; none where that fails."""
+    """Find multipliers for λ, and for each neuron those for the λ of the best network without it.
+
+    The list is empty where one of these networks is not found.
+    """
     sign, side = np.sign(a).astype(int), _sides(X, W)
     duals = [lam]
     for g in range(len(a)):

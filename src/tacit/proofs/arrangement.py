@@ -47,7 +47,7 @@ class Lines:
         return int("0" + "".join(reversed(bits)), 2)
 
     def bits(self, masks: list[int]) -> np.ndarray:
-        """For each cell (row) and each line (column): is its direction positive there?"""
+        """Whether the direction of a line (column) is positive in a cell (row)."""
         width = len(self.directions) // 8 + 1
         packed = b"".join(mask.to_bytes(width, "little") for mask in masks)
         table = np.frombuffer(packed, dtype=np.uint8).reshape(len(masks), width)

@@ -11,7 +11,7 @@ BITS = 320
 _ONE = 1 << BITS
 """1 as a whole number of units of 2^−BITS."""
 _TERMS = 40
-"""Of the series for logarithms, with ratio 1/9 at most: what is left is below 2^−126."""
+"""Terms of the series for logarithms, with ratio 1/9 at most: what is left is below 2^−126."""
 _LEAST = Fraction(-150)
 """e^x below this is taken for e^−150, which is larger and below 2^−216."""
 

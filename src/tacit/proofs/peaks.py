@@ -146,7 +146,7 @@ def _place(cell: str, lines: Lines, masks: list[int], where: str) -> int:
 
 
 def _sums(chosen: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """For each row of zeros and ones the sum of the chosen terms, exactly.
+    """The exact sums of the terms that each row of zeros and ones chooses.
 
     The terms are cut into pieces of 32 bits (the highest takes the sign). Sums of up to 2^21 pieces
     stay below 2^53, so doubles add them without rounding, in whatever order.

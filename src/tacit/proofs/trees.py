@@ -274,7 +274,7 @@ class _Check:
 
 
 def _ratio(number: int, other: int) -> float:
-    """About number / other where that is between −1 and 1; else something that is not."""
+    """Approximate number / other where that is in (−1, 1); else return ±2."""
     if abs(number) >= other:
         return 2.0 if number > 0 else -2.0
     return (number << _BITS) // other / _ONE

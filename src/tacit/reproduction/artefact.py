@@ -109,8 +109,8 @@ Make = Callable[[Any, Tell], Exhibit]
 
 
 @dataclass(frozen=True)
-class Artefact:
-    """A figure or table of a paper, and how it is made."""
+class Identity:
+    """Which figure or table something is about."""
 
     key: str
     """The paper, `phuong2021`; `beyond` for pictures that no paper has."""
@@ -118,12 +118,6 @@ class Artefact:
     """`fig1`."""
     place: str
     """`Figure 1, §5.1`."""
-    settings: type[Settings]
-    quick: dict[str, Any]
-    """The settings that `--quick` changes."""
-    make: Make
-    images: bool
-    """Trains convolutional networks on images: hours on a CPU."""
 
     @property
     def id(self) -> str:
@@ -133,6 +127,18 @@ class Artefact:
     def folder(self) -> str:
         """The name of the folder that holds it when it is made."""
         return f"{self.key}-{self.name}"
+
+
+@dataclass(frozen=True)
+class Artefact(Identity):
+    """A figure or table of a paper, and how it is made."""
+
+    settings: type[Settings]
+    quick: dict[str, Any]
+    """The settings that `--quick` changes."""
+    make: Make
+    images: bool
+    """Trains convolutional networks on images: hours on a CPU."""
 
     @property
     def title(self) -> str:

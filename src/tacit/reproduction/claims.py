@@ -12,7 +12,7 @@ from tacit.numerics.confidence import share_interval
 from tacit.reproduction.artefact import Claim, Whose
 
 STATED: Final = "stated"
-"""In place of what the paper says: the bound itself, which it states."""
+"""Written in place of the paper's words where the bound itself is what it states."""
 NOT_STATED: Final = "not stated"
 
 

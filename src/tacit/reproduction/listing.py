@@ -6,37 +6,24 @@ the docstrings below them, and a paper is imported when one of its figures is ma
 """
 
 import ast
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from tacit.messages import near_miss, printable
-from tacit.reproduction.artefact import Artefact
+from tacit.reproduction.artefact import Artefact, Identity
 from tacit.values import BadInput, discovery
 
 
-class Listed(NamedTuple):
+@dataclass(frozen=True)
+class Listed(Identity):
     """A figure or table, as its source describes it."""
 
-    key: str
-    """The paper, `phuong2021`."""
-    name: str
-    """`fig1`."""
-    place: str
-    """`Figure 1, §5.1`."""
     title: str
     text: str
     """What the picture shows."""
-
-    @property
-    def id(self) -> str:
-        return f"{self.key}:{self.name}"
-
-    @property
-    def folder(self) -> str:
-        """The name of the folder that holds it when it is made."""
-        return f"{self.key}-{self.name}"
 
 
 class Catalogue(NamedTuple):

@@ -66,7 +66,7 @@ def as_keys(error: BadInput) -> str:
 
 
 def one(where: str, value: Any, kind: Kind) -> Any:
-    """A single value."""
+    """Read a single value of a plan."""
     wrong = BadInput(f"{where} = {shown(value)} is not {kind.said}")
     if kind.type is tuple:
         if not isinstance(value, list) or not all(isinstance(text, str) for text in value):

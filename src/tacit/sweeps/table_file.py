@@ -18,7 +18,7 @@ MOST_HEADER = 1 << 20
 
 
 def check_table(path: Path) -> None:
-    """Before any work: BadInput when the table could not be written there.
+    """Refuse, before any work, a table that could not be written there.
 
     The table of an earlier sweep is replaced, so that the same command can be given again; no other
     file is.

@@ -69,7 +69,7 @@ class Observation:
         return self.path[-1].network if self.limit is None else self.limit
 
     def lost_digits(self) -> Iterator[np.ndarray]:
-        """For every moment, what rounding may have made of (‖w_k‖² − a_k²)/(‖w_k‖² + a_k²).
+        """What rounding may have made of (‖w_k‖² − a_k²)/(‖w_k‖² + a_k²) at every moment.
 
         A neuron that shrinks keeps the rounding errors it had when it was large, and one that grows
         again does not get its digits back.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from helpers import rest_long
+from margin_checks import any_points
 from tacit.data import generate
 from tacit.geometry import check
 from tacit.geometry import predicate as base
@@ -264,14 +265,7 @@ def test_what_floating_point_cannot_tell() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    X=st.tuples(st.integers(1, 6), st.integers(1, 3)).flatmap(
-        lambda shape: arrays(
-            np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)
-        )
-    ),
-    seed=st.integers(0, 99),
-)
+@given(X=any_points, seed=st.integers(0, 99))
 def test_any_floats(X: np.ndarray, seed: int) -> None:
     """Bounds of β* that do not contradict those of the single margins."""
     y = np.random.default_rng(seed).choice([-1, 1], len(X))

@@ -101,7 +101,7 @@ def _cost(view: View) -> float:
 
 @dataclass
 class _Search:
-    """For every point b of the other class, a bound for the margin of one class joined by b."""
+    """Bounds for the margin of one class joined by b, for every point b of the other class."""
 
     view: View
     label: int
@@ -110,7 +110,7 @@ class _Search:
     reach: np.ndarray = field(init=False)
     """The upper bounds; they fall."""
     along: np.ndarray = field(init=False)
-    """Of points with the same bound, the one farthest along the separator is tried first."""
+    """Among points with the same bound, the one farthest along the separator is tried first."""
     tried: np.ndarray = field(init=False)
     matter: np.ndarray = field(init=False)
     """Points of the class that had a weight in some answer."""

@@ -74,7 +74,7 @@ class Cluster:
     pack = 64
     at_once = 2
     crashes = 1
-    """By the time dask gives a pack up, it has tried several workers."""
+    """One is enough: by the time dask gives a pack up, it has tried several workers."""
 
     def __init__(
         self, find: Callable[[], Place], tell: Callable[[str], None], patience: float
@@ -241,7 +241,7 @@ class Cluster:
             raise Lost(f"no workers at {place.address} for {self._patience:g} s; {place.advice()}")
 
     def _meet(self) -> None:
-        """Wait for workers."""
+        """Wait until the workers that were asked for have come."""
         self._bare = None
         self._known.clear()
         self._look()

@@ -19,7 +19,7 @@ from tacit.theorems import Case, theorem
 from tacit.values import Dataset, Setting
 
 ASSUMPTIONS = ("A.2", "A.3", "A.5")
-"""Of the data; A.6 follows from App. I.2.1, as the points are orthogonally separable."""
+"""Assumptions on the data; A.6 follows from App. I.2.1: the points are orthogonally separable."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Measured(NamedTuple):
     rows: dict[str, np.ndarray]
     """Test errors (%) at each size, with 99% intervals: `small`, `clusters`, `unit`, `large`."""
     angles: dict[str, np.ndarray]
-    """Of the filters to the closest centre, in degrees: `trained`, `random`."""
+    """Angles of the filters to the closest centre, in degrees: `trained`, `random`."""
     departures: tuple[str, ...]
 
 

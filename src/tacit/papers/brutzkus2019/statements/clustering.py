@@ -32,22 +32,14 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     outputs_by_kind,
     own_patterns,
 )
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.values import Check, Network
 
 STEPS = 5
 """Iterations of the runs made by hand."""
 TOLERANCE = 1e-6
-"""In steps of η, which are whole numbers: 10⁵ of them add up to rounding errors of 10⁻⁸."""
+"""Counted in steps of η, which are whole numbers: 10⁵ of them round to errors of 10⁻⁸."""
 
 
 def off(

@@ -40,16 +40,8 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     outputs_by_kind,
     own_patterns,
 )
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.values import Check, Network
 
 

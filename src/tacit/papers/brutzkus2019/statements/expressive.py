@@ -147,7 +147,7 @@ class TwoOfEach(Theorem):
         return Prediction(words, {"k": k, "realisable": k >= 2})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """For k ≥ 2 the share of points that the paper's network has wrong, among the data and all
+        """The share of points that the paper's network (k ≥ 2) has wrong, among the data and all
         kinds; for k = 1 whether one of many networks has them all right."""
         here = KINDS.sum(axis=1) <= case.data.d // 2
         kinds, labels = KINDS[here], LABELS[here]

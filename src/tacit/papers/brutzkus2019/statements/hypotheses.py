@@ -11,15 +11,8 @@ from tacit.models.losses import Hinge
 from tacit.papers.brutzkus2019.statements.cases import half_width
 from tacit.papers.brutzkus2019.statements.kinds import XOR_LABELS
 from tacit.theorems import Case, Observation
-from tacit.theorems.hypotheses import (
-    NEEDS_A_RUN,
-    by_slack,
-    first_layer,
-    relu,
-    two_layer,
-    undecided,
-    yes_or_no,
-)
+from tacit.theorems.hypotheses.checks import NEEDS_A_RUN, by_slack, undecided, yes_or_no
+from tacit.theorems.hypotheses.setting import first_layer, relu, two_layer
 from tacit.values import Check, Network
 
 NEGLIGIBLE = 1e-10

@@ -16,14 +16,8 @@ from tacit.papers.lyu2021.statements.hypotheses import flow_checks, started
 from tacit.papers.lyu2021.statements.network_functions import direction_distance, log_loss, margin
 from tacit.papers.lyu2021.statements.run_ends import ended, known_end
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    both_layers,
-    by_slack,
-    needs_a_run,
-    two_classes,
-    two_layer,
-    undecided,
-)
+from tacit.theorems.hypotheses.checks import by_slack, needs_a_run, undecided
+from tacit.theorems.hypotheses.setting import both_layers, two_classes, two_layer
 from tacit.values import Check, Network, Setting
 
 THRESHOLD = math.log(math.log(2))

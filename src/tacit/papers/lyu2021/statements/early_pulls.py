@@ -7,16 +7,8 @@ import numpy as np
 from tacit.papers.lyu2021.statements.hypotheses import non_branching
 from tacit.papers.lyu2021.statements.one_neuron import Sign
 from tacit.theorems import Case, Observation
-from tacit.theorems.hypotheses import (
-    LARGE,
-    SMALL,
-    balanced,
-    by_slack,
-    neuron_sizes,
-    small_start,
-    undecided,
-    unquantified,
-)
+from tacit.theorems.hypotheses.checks import by_slack, undecided, unquantified
+from tacit.theorems.hypotheses.start import LARGE, SMALL, balanced, neuron_sizes, small_start
 from tacit.values import Check, Network
 
 

@@ -15,16 +15,8 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
 )
 from tacit.papers.lyu2021.statements.network_functions import margin
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import neuron_sizes, undecided
 from tacit.values import Check, Network
 
@@ -40,7 +32,7 @@ def too_many(case: Case, network: Network) -> bool:
 
 
 def head_starts(network: Network, case: Case) -> np.ndarray:
-    """For every neuron max over separators w* of ⟨w_k, w*⟩² − max(‖w_k‖² − a_k², 0), over ‖θ_k‖².
+    """max over separators w* of ⟨w_k, w*⟩² − max(‖w_k‖² − a_k², 0), over ‖θ_k‖², for each neuron.
 
     Where it is positive the condition of Theorem B.19 holds for some unit w*. In the closed cone of
     separators the best w* for s_k w_k is along its projection P onto the cone, and their product is

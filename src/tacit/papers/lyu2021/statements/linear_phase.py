@@ -15,14 +15,7 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
     symmetric_checks,
 )
-from tacit.theorems import (
-    Case,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Dataset, Network
 
@@ -44,7 +37,7 @@ def linear_flow(start: Network, pulls: np.ndarray, t: float) -> Network:
 
 
 def short_points(case: Case) -> Check:
-    """‖x_i‖ ≤ 1."""
+    """Check that ‖x_i‖ ≤ 1 for every point."""
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     return by_slack("unit_ball", 1 + 1e-15 - longest, "§3.2", f"max‖x_i‖ is {longest:.4g}")
 

@@ -114,7 +114,7 @@ class Perturbation(NamedTuple):
 
 
 def best_step(case: Case, known: ScaledMargin) -> tuple[float, Perturbation]:
-    """To first order, how fast the margin can rise near the one-neuron net, and the step.
+    """How fast the margin can rise near the one-neuron net, to first order, and the step.
 
     Twice the margin of w⁺ + δ (the neurons of P) and p_j neurons along u_j (the others) grows by
     min over the support of y_i δ·x⁺_i + Σ_j p_j (−y_i φ(u_j·x_i) − γ⁺), with δ ⟂ w⁺, |δ| ≤ 1 and

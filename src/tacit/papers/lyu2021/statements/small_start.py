@@ -14,16 +14,8 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
     symmetric_checks,
 )
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, undecided, unquantified
 from tacit.values import Check, Dataset, Network
 

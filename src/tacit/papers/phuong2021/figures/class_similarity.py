@@ -43,7 +43,7 @@ class Similarity(NamedTuple):
     """The share of all pairs that are as in (1) in layer 7, before training."""
     after: float
     error: float
-    """Of the training images."""
+    """The share of training images that are misclassified."""
     departures: tuple[str, ...]
 
     @property

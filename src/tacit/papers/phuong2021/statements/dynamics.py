@@ -12,17 +12,8 @@ from tacit.models.losses import Exponential
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
 from tacit.papers.phuong2021.statements.hypotheses import network_and_rule
 from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_of, pulls, sectors
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Estimate,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import (
     balanced,
     both_layers,

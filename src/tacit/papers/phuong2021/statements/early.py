@@ -22,17 +22,9 @@ from tacit.papers.phuong2021.statements.hypotheses import (
 from tacit.papers.phuong2021.statements.max_margin_vectors import unit
 from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines, pulls, sectors
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    balanced,
-    by_slack,
-    logistic,
-    needs_a_run,
-    relu,
-    small_start,
-    two_classes,
-    undecided,
-    unquantified,
-)
+from tacit.theorems.hypotheses.checks import by_slack, needs_a_run, undecided, unquantified
+from tacit.theorems.hypotheses.setting import logistic, relu, two_classes
+from tacit.theorems.hypotheses.start import balanced, small_start
 from tacit.values import Check, Dataset, Network
 
 HALF = 0.5

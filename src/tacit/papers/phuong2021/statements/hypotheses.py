@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from tacit.messages import count
 from tacit.theorems import Case
-from tacit.theorems.hypotheses import both_layers, by_slack, flow, relu, two_layer
+from tacit.theorems.hypotheses import both_layers, by_slack, flow, relu, two_classes, two_layer
 from tacit.values import Check
 
 
@@ -14,6 +15,16 @@ def network_and_rule(case: Case) -> tuple[Check, ...]:
         relu(case, "§2 (2)"),
         both_layers(case, "§2 (4)"),
         flow(case, "§2 (4)"),
+    )
+
+
+def small_neurons(case: Case) -> tuple[Check, ...]:
+    """What G(w) (12), how fast a small neuron grows, is defined for: ReLU and a point beside 0."""
+    many = int(case.data.X.any(axis=1).sum())
+    return (
+        two_classes(case, "§2"),
+        relu(case, "(12)"),
+        by_slack("a_point", many - 1, "(12)", f"{count(many, 'point')} away from 0"),
     )
 
 

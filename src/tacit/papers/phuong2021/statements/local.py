@@ -8,8 +8,8 @@ import numpy as np
 from tacit.geometry.exact import rational
 from tacit.messages import count
 from tacit.papers.phuong2021.statements.examples import FLOW, cones
+from tacit.papers.phuong2021.statements.hypotheses import small_neurons
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import by_slack, relu, two_classes
 from tacit.values import Check
 
 PROBES = 30
@@ -52,12 +52,7 @@ class LemmaA2(Theorem):
         return Case(cones(3), FLOW.replace(activation="leaky:0.5")), "relu"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        many = int(case.data.X.any(axis=1).sum())
-        return (
-            two_classes(case, "§2"),
-            relu(case, "(12)"),
-            by_slack("a_point", many - 1, "(12)", f"{count(many, 'point')} away from 0"),
-        )
+        return small_neurons(case)
 
     def predict(self, case: Case) -> Prediction:
         X, c = case.data.X, 0.5 * case.data.y  # −ℓ_i'(0)

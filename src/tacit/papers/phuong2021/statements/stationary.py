@@ -5,9 +5,9 @@ import numpy as np
 from tacit.messages import count
 from tacit.numerics.extremal_directions import extremal_directions
 from tacit.papers.phuong2021.statements.examples import FLOW
+from tacit.papers.phuong2021.statements.hypotheses import small_neurons
 from tacit.papers.phuong2021.statements.sectors import pulls
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import by_slack, relu, two_classes
 from tacit.values import Check, Dataset
 
 HALF = 0.5
@@ -49,12 +49,7 @@ class LemmaA1(Theorem):
         return Case(self.example().data, FLOW.replace(activation="leaky:0.5")), "relu"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        many = int(case.data.X.any(axis=1).sum())
-        return (
-            two_classes(case, "§2"),
-            relu(case, "(12)"),
-            by_slack("a_point", many - 1, "(12)", f"{count(many, 'point')} away from 0"),
-        )
+        return small_neurons(case)
 
     def predict(self, case: Case) -> Prediction:
         X, c = case.data.X, HALF * case.data.y

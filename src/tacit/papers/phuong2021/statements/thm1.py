@@ -16,15 +16,9 @@ from tacit.papers.phuong2021.statements.hypotheses import (
 from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors, unit
 from tacit.papers.phuong2021.statements.stays import sure_to_live
 from tacit.theorems import Case, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    NEEDS_A_RUN,
-    balanced,
-    by_slack,
-    logistic,
-    small_start,
-    undecided,
-    yes_or_no,
-)
+from tacit.theorems.hypotheses.checks import NEEDS_A_RUN, by_slack, undecided, yes_or_no
+from tacit.theorems.hypotheses.setting import logistic
+from tacit.theorems.hypotheses.start import balanced, small_start
 from tacit.values import Check, Network
 
 UNTOLD = ("undecided", "branched")

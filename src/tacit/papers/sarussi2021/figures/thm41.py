@@ -47,7 +47,7 @@ QUICK = {"epochs": 2000, "smallest": 1e-2, "runs": 1}
 def updates_needed(
     s: Thm41, data: Dataset, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Constants]:
-    """For each loss ε the updates of the slowest run, M(n, ε), and what M is made of."""
+    """The updates of the slowest run for each loss ε, M(n, ε), and what M is made of."""
     setting, at = sgd(s, s.start, s.lr), (0, *log_spaced_epochs(s.epochs, 60))
     many = train_many(data, setting, s.epochs, member_seeds(s, s.runs), at=at)
     below = np.exp(measured(many, data, "log_loss"))[:, :, None] < targets

@@ -43,7 +43,7 @@ def member_seeds(s: Settings, runs: int) -> list[int]:
 
 
 def log_spaced_epochs(epochs: int, about: int) -> list[int]:
-    """About so many epochs, evenly spread in log time, 1 and the last included."""
+    """Choose `about` so many epochs, evenly spread in log time, 1 and the last included."""
     return np.unique(np.geomspace(1, epochs, about).round().astype(int)).tolist()
 
 

@@ -9,16 +9,8 @@ from tacit.data import load
 from tacit.papers.sarussi2021.statements.hypotheses import units
 from tacit.papers.sarussi2021.statements.linear_boundary import clusters, wrong_side
 from tacit.papers.sarussi2021.statements.trajectory import agree, ends, flow_checks, late_phase
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.values import Check, Network, Setting
 
 

@@ -3,14 +3,8 @@
 import numpy as np
 
 from tacit.theorems import Case, Observation
-from tacit.theorems.hypotheses import (
-    by_slack,
-    first_layer,
-    leaky,
-    needs_a_run,
-    two_classes,
-    two_layer,
-)
+from tacit.theorems.hypotheses.checks import by_slack, needs_a_run
+from tacit.theorems.hypotheses.setting import first_layer, leaky, two_classes, two_layer
 from tacit.values import Check, Network
 
 

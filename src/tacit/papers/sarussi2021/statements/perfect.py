@@ -19,16 +19,8 @@ from tacit.papers.sarussi2021.statements.trajectory import (
     flow_checks,
     late_phase,
 )
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, needs_a_run, undecided
 from tacit.values import Check, Dataset, Network, Setting
 

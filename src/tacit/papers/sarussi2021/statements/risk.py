@@ -9,16 +9,8 @@ import numpy as np
 from tacit.data import load
 from tacit.models.initialisations import Gaussian
 from tacit.papers.sarussi2021.statements.hypotheses import data_checks, network_checks, units
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, logistic, undecided, yes_or_no
 from tacit.values import Check, Network, Setting
 

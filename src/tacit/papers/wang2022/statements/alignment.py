@@ -12,16 +12,8 @@ from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_l
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.kkt import acute_pair
 from tacit.papers.wang2022.statements.outputs import runs_of_outputs, starts_of_outputs
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.values import Check, Dataset, Network
 
 
@@ -33,7 +25,7 @@ def cosine(w: np.ndarray, sign: float, data: Dataset) -> float:
 
 
 def needed_times(case: Case, run: Observation | None) -> list[float] | None:
-    """For every output, when its matching neurons are aligned; None when that is not known."""
+    """When the matching neurons of every output are aligned; None where that is not known."""
     times: list[float] = []
     for data, start in starts_of_outputs(case, run) or []:
         sizes = gradient_lengths(data)

@@ -13,16 +13,8 @@ from tacit.numerics.restricted import Groups, restricted_program
 from tacit.papers.wang2022.statements.hypotheses import network_checks
 from tacit.papers.wang2022.statements.outputs import binary_problems
 from tacit.papers.wang2022.statements.widest_margin import network_fits, optimum_of
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Estimate,
-    Evidence,
-    Observation,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Estimate, Observation, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, two_classes, yes_or_no
 from tacit.values import Check, Dataset, Network, Setting
 

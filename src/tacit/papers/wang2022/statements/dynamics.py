@@ -8,17 +8,8 @@ from tacit.data import load
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.sign_vectors import few_sign_vectors
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Estimate,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, two_classes, undecided, unquantified
 from tacit.values import Check, Network
 

@@ -17,13 +17,9 @@ from tacit.papers.wang2022.statements.outputs import (
     starts_of_outputs,
 )
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import (
-    by_slack,
-    needs_a_run,
-    small_start,
-    two_classes,
-    undecided,
-)
+from tacit.theorems.hypotheses.checks import by_slack, needs_a_run, undecided
+from tacit.theorems.hypotheses.setting import two_classes
+from tacit.theorems.hypotheses.start import small_start
 from tacit.values import Check, Dataset, Network
 
 

@@ -12,16 +12,8 @@ from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_l
 from tacit.papers.wang2022.statements.hypotheses import flow_checks
 from tacit.papers.wang2022.statements.outputs import starts_of_outputs
 from tacit.papers.wang2022.statements.sign_vectors import sign_vector
-from tacit.theorems import (
-    Case,
-    Erratum,
-    Evidence,
-    Observation,
-    PathPoint,
-    Prediction,
-    Source,
-    Theorem,
-)
+from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import two_classes
 from tacit.values import Check, Dataset, Network
 
