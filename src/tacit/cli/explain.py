@@ -18,7 +18,7 @@ from tacit.cli._app import (
     compile_first,
     print_json,
     process_start,
-    telling,
+    seconds_to_write,
     time_left,
     warn,
 )
@@ -95,7 +95,7 @@ def explain(
             seed=seed,
             only=only,
             log10_loss=log10_loss,
-            seconds=time_left(seconds, DRAWING + telling(points, setting.width)),
+            seconds=time_left(seconds, DRAWING + seconds_to_write(points, setting.width)),
             progress=tell,
         )
         explanation = replace(explanation, time_limit=seconds)

@@ -17,7 +17,7 @@ from tacit.cli._app import (
     command,
     compile_first,
     print_json,
-    telling,
+    seconds_to_write,
     time_left,
     warn,
 )
@@ -106,7 +106,7 @@ def limit(
         assert data is not None
         setting, points = network.setting(), options.load(data)
         width = setting.width
-    kept_back = telling(points, width) + (0.0 if picture is None else DRAWING)
+    kept_back = seconds_to_write(points, width) + (0.0 if picture is None else DRAWING)
     with flow_progress(hidden=json) as progress:
         left = time_left(seconds, kept_back)
         result = follow_to_limit(

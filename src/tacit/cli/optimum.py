@@ -177,6 +177,7 @@ def _print_optimum(best: Optimum, proof: Path | None, lower: float) -> None:
     if best.proof is None:
         return
     screen.print(f"proof: {escape(str(proof))}")
+    # Up to 1e-8, the gap at which an optimum counts as certified, nobody misses what is lost.
     if best.status != "infeasible" and best.objective_bounds.lower < (1 - 1e-8) * lower:
         screen.print(
             f"[yellow]note[/] the file proves less than the search, which came to {lower:.10g} "

@@ -134,5 +134,6 @@ def _requested(names: list[str], request: str, where: str) -> Labelling:
 
 def _text(value: float) -> str:
     """A number as a label: 3.0 is `3`."""
+    # From 1e15 on a float no longer has all the digits that were written.
     whole = isinstance(value, int) or (abs(value) < 1e15 and value == int(value))
     return str(int(value)) if whole else repr(value)

@@ -26,6 +26,7 @@ def farthest_pair(points: np.ndarray) -> tuple[int, int] | None:
         best, pair, i = float(distance[j]), (i, j), j
     # No row is farther from another than its own distance to the mean and the largest one.
     reach = np.sqrt(square) + np.sqrt(square.max())
+    # The share 1e-9 is far above rounding, so that the farthest row cannot be lost by it.
     rows = np.flatnonzero(reach >= (1 - 1e-9) * np.sqrt(max(best, 0.0)))
     if len(rows) ** 2 > MOST_PAIRS:
         return None

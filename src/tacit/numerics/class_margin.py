@@ -55,4 +55,5 @@ def _rank(points: np.ndarray) -> int:
     # First by the largest entry: squares of very short points would underflow in the norm.
     points = points / np.abs(points).max(axis=1, keepdims=True)
     unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    # Rows of length 1: far above what rounding leaves of a zero, far below what data has by chance.
     return int((np.linalg.svd(unit, compute_uv=False) > 1e-10).sum())

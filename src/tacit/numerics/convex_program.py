@@ -152,6 +152,7 @@ def _without_search(X: np.ndarray, proof: Proof | None) -> ConvexOptimum | None:
         return ConvexOptimum(OptimumStatus.INFEASIBLE, nowhere, net, dual, None, proof)
     lengths = [math.hypot(*row) for row in X.tolist()]
     shortest = int(np.argmin(lengths))
+    # Squares of such ratios (1e-200) are still ordinary floats; products of three would underflow.
     if lengths[shortest] > 1e-100 * max(lengths):
         return None
     lower = dual[shortest] = min(0.5 / lengths[shortest], LARGEST)

@@ -65,7 +65,7 @@ def ranking(
 ) -> None:
     """Draw values from the largest down, by name, on a logarithmic axis, with a line at `least`."""
     order = np.argsort(values)
-    shown = np.maximum(values[order], 1e-12)
+    shown = np.maximum(values[order], 1e-12)  # 0 has no place on a logarithmic axis
     colours = ["black" if i == order[-1] else CURVE_COLOURS[1] for i in order]
     ax.scatter(shown, np.arange(len(order)), c=colours, s=18)
     ax.axvline(least, c="0.5", ls=":", lw=1.2, label=f"{least:g}")

@@ -47,6 +47,7 @@ def spikes(X: np.ndarray) -> list[np.ndarray]:
     """The parts of the axes that are in Q and not in the ellipsoid {Xu}: their two ends."""
     tips, ends = 1 / gauge(X, np.eye(2)), 1 / np.linalg.norm(np.linalg.inv(X), axis=0)
     axes = zip(ends, tips, np.eye(2), strict=True)
+    # Shorter spikes are rounding: there tip and end are the same number, computed in two ways.
     return [np.outer([end, tip], axis) for end, tip, axis in axes if tip > end * (1 + 1e-9)]
 
 

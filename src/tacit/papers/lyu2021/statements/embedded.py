@@ -221,6 +221,7 @@ def _embedded(case: Case, place: str) -> Check:
         return undecided("embedded", place, "needs output weights of both signs and none zero")
     off = _off(case.start, a)
     note = f"the neurons of one sign are {off:.2g} (relative) away from multiples of one vector"
+    # A start that was made by multiplying one vector is off by a few roundings.
     return by_slack("embedded", 1e-12 - off, place, note)
 
 

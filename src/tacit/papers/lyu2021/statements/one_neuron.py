@@ -57,9 +57,8 @@ class LemmaA4(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
-        y = case.data.y.copy()
-        y[0] = -y[0]
-        data = Dataset(np.vstack([case.data.X, case.data.X[:1]]), np.append(case.data.y, y[0]))
+        X, y = case.data.X, case.data.y
+        data = Dataset(np.vstack([X, X[:1]]), np.append(y, -y[0]))
         return replace(case, data=data, _properties={}), "linearly_separable"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:

@@ -14,6 +14,7 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
     symmetric_checks,
 )
+from tacit.papers.lyu2021.statements.linear_phase import short_points
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import by_slack, undecided, unquantified
@@ -54,11 +55,10 @@ class Lemma52(Theorem):
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case = started(case, run)
-        longest = float(np.linalg.norm(case.data.X, axis=1).max())
         return (
             *symmetric_checks(case),
             *flow_checks(case),
-            by_slack("unit_ball", 1 + 1e-15 - longest, "§3.2", f"max‖x_i‖ is {longest:.4g}"),
+            short_points(case),
             _room_for_r(case, "Lemma 5.2"),
             non_branching(run, "§4.3"),
         )

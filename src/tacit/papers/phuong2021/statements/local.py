@@ -132,6 +132,7 @@ def _lines(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             x = X[k % len(X)]
             w[k] -= (w[k] @ x) / max(float(x @ x), 1e-300) * x
     lengths = _lengths(w)
+    # A w along its x is all rounding after the projection: its direction means nothing.
     kept = lengths > 1e-6 * lengths.max()
     return w[kept] / lengths[kept, None], v[kept]
 

@@ -66,12 +66,14 @@ def wrong_side(network: Network, X: np.ndarray, cosine: float) -> float:
         q = network.W @ across
         turns = np.arctan2(-p, q)  # p cos θ + q sin θ = 0
         angles = np.concatenate([turns, turns + np.pi, edges])
+        # The edges themselves belong to the region, though rounding may put them just outside.
         inside = np.abs(np.cos(angles)) >= cosine - 1e-12
         c, s = np.cos(angles[inside]), np.sin(angles[inside])
         Z = np.outer(c, p) + np.outer(s, q)
         N = np.maximum(Z, network.alpha * Z) @ network.a
         on_the_line = np.abs(c) <= 1e-12
         wrong = np.where(on_the_line, np.abs(N), -np.sign(c) * N) / size
+        # An output that is 0 up to rounding has no sign: then the cosine itself is what is wrong.
         silent = ~on_the_line & (np.abs(N) <= 1e-14 * size)
         worst = max(worst, float(np.where(silent, np.abs(c), wrong).max(initial=0.0)))
     return worst
@@ -84,6 +86,7 @@ def _across(X: np.ndarray, along: np.ndarray, neurons: int) -> np.ndarray:
     across = X - np.outer(X @ along, along)
     across -= np.outer(across @ along, along)
     sizes = np.linalg.norm(across, axis=1)
+    # Points along the line leave nothing but rounding across it.
     chosen = sizes > 1e-9 * np.linalg.norm(X, axis=1)
     if not chosen.any():
         return np.zeros((1, X.shape[1]))

@@ -58,6 +58,7 @@ class Lemma7(Theorem):
         v /= np.linalg.norm(v, axis=1, keepdims=True)
         aside = v - np.outer(v @ unit, unit)
         lengths = np.linalg.norm(aside, axis=1)
+        # A v nearly along the sum has no direction across it that rounding would not decide.
         aside = aside[lengths > 1e-6] / lengths[lengths > 1e-6, None]
         worst = 0.0
         said = prediction.values
@@ -79,5 +80,6 @@ def _sum(case: Case) -> np.ndarray:
     y = case.data.y if case.data.binary else np.ones(case.data.n)
     total: np.ndarray = y @ case.data.X
     largest = float(np.abs(total).max())
+    # What rounding leaves of a sum that cancels is no direction.
     rounding = 1e-14 * float(np.abs(case.data.X).sum())
     return total / largest if largest > rounding else np.zeros_like(total)
