@@ -10,6 +10,7 @@ from tacit.interrupts import orderly
 
 
 def main() -> None:
+    """Run the command line, and leave in order however it ends."""
     started = perf_counter()
     # Threads of BLAS wait by spinning: on small matrices, and beside other work, they took twelve
     # times the CPU time of one. It has to be said before NumPy is imported.

@@ -140,6 +140,7 @@ def print_json(value: Any) -> None:
 
 
 def warn(message: str) -> None:
+    """Say something on standard error, with parameters as options."""
     print(f"tacit: {as_options(printable(message))}", file=sys.stderr)
 
 

@@ -22,6 +22,8 @@ MOST_ENTRIES = 100_000_000
 
 @dataclass(frozen=True)
 class Generator:
+    """A registered function that makes data, and the paper it is for."""
+
     name: str
     make: Callable[..., Dataset]
     place: str

@@ -7,6 +7,7 @@ import numpy as np
 
 
 def rational(row: np.ndarray) -> list[Fraction]:
+    """The entries of a row as fractions, without any rounding."""
     return [Fraction(float(value)) for value in row]
 
 

@@ -131,6 +131,8 @@ MOST_OPERATIONS = 3e11
 
 @dataclass(frozen=True)
 class Predicate:
+    """A registered property of data, and where it is defined."""
+
     name: str
     place: str
     decide: Callable[[View], Finding]

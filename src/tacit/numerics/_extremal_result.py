@@ -47,6 +47,7 @@ def scaled_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_order(directions: list[Direction]) -> list[Direction]:
+    """Maxima from the largest value on, then minima from the smallest on."""
     return sorted(directions, key=lambda item: (-item.sign, -item.sign * item.value))
 
 

@@ -30,6 +30,7 @@ def unpack(words: np.ndarray, n: int, zeros: bool) -> np.ndarray:
 
 
 def words_for(n: int, zeros: bool) -> int:
+    """The 64-bit words that n signs take, one bit each, or two where a sign may be 0."""
     return -(-n * (1 + zeros) // 64)
 
 

@@ -51,6 +51,7 @@ def _fraction(value: Any, where: str) -> tuple[int, int]:
 
 
 def object_of(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+    """The value as an object that has these keys and no others."""
     if not isinstance(value, dict):
         raise Rejected(f"{where} is {short(value)}; it must be an object")
     for key in keys:
@@ -62,6 +63,7 @@ def object_of(value: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
 
 
 def list_of(value: Any, where: str, length: int | None = None) -> list[Any]:
+    """The value as a list, of this length where one is given."""
     if not isinstance(value, list):
         raise Rejected(f"{where} is {short(value)}; it must be a list")
     if length is not None and len(value) != length:
@@ -70,6 +72,7 @@ def list_of(value: Any, where: str, length: int | None = None) -> list[Any]:
 
 
 def matrix(value: Any, where: str) -> np.ndarray:
+    """The value as a matrix of finite doubles with at least one entry."""
     rows = list_of(value, where)
     if not rows or not list_of(rows[0], f"{where}[0]"):
         raise Rejected(f"{where} must have at least one row and one column")
@@ -78,6 +81,7 @@ def matrix(value: Any, where: str) -> np.ndarray:
 
 
 def numbers(value: Any, where: str, length: int) -> list[float]:
+    """The value as a list of so many finite doubles."""
     values = list_of(value, where, length)
     if all(type(v) is float for v in values) and all(map(math.isfinite, values)):
         return values
@@ -98,6 +102,7 @@ def number(value: Any, where: str) -> float:
 
 
 def not_negative(value: Any, where: str) -> float:
+    """The value as a finite double that is at least 0."""
     entry = number(value, where)
     if entry < 0:
         raise Rejected(f"{where} is {entry}; it must not be negative")
@@ -105,6 +110,7 @@ def not_negative(value: Any, where: str) -> float:
 
 
 def plus_or_minus_one(value: Any, where: str) -> int:
+    """The value as a sign."""
     if type(value) not in (int, float) or value not in (-1, 1):
         raise Rejected(f"{where} is {short(value)}; it must be 1 or -1")
     return int(value)

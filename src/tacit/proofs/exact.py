@@ -45,6 +45,7 @@ def longest(numbers: np.ndarray) -> int:
 
 
 def squared_norms(rows: np.ndarray) -> np.ndarray:
+    """‖row‖² of every row of whole numbers."""
     return (rows * rows).sum(axis=1)
 
 

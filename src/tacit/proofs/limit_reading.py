@@ -76,6 +76,8 @@ class StoredNetwork:
 
 @dataclass(frozen=True)
 class LimitProof:
+    """The content of a proof of a limit, its form checked and nothing else yet."""
+
     alpha: float
     train: str
     loss: str

@@ -68,6 +68,8 @@ class Problem:
 
 @dataclass(frozen=True)
 class Proof:
+    """The content of a proof of an optimum, its form checked and nothing else yet."""
+
     alpha: float
     train: str
     output_weight: float | None

@@ -161,6 +161,7 @@ def load_call(call: DataCall) -> Dataset:
 
 
 def need_two_classes(data: Dataset) -> Dataset:
+    """Refuse data of more than two classes, saying how to choose a pair."""
     if not data.binary:
         raise BadInput(
             f"{data.name} has {len(data.classes)} classes; a sweep trains on two, which are chosen "

@@ -33,6 +33,8 @@ class IndexRow(NamedTuple):
 
 
 class Index:
+    """The file with a row for every run folder; whatever fails here is done without."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.usable = True

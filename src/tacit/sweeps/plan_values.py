@@ -47,6 +47,7 @@ def known(where: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
 
 
 def table(where: str, given: Any) -> dict[str, Any]:
+    """Refuse what is no table of TOML."""
     if not isinstance(given, dict):
         raise BadInput(f"{where}: {shown(given)} is not a table")
     return given

@@ -37,6 +37,7 @@ def check_table(path: Path) -> None:
 
 
 def write_table(path: Path, plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the rows in the format that the ending says."""
     make = as_parquet if path.suffix.lower() == ".parquet" else as_csv
     write_file(path, make(plan, rows), force=True)
 

@@ -65,6 +65,7 @@ class Section:
 
 
 def section(explanation: Explanation, part: Part, index: int) -> Section:
+    """What the page shows of one network; refuted theorems come first."""
     near = just_fail(part.verdicts)
     statements = [statement(explanation, one, index) for one in part.verdicts]
     applying = [one for one in statements if one.verdict.applies is not False]
@@ -83,6 +84,7 @@ def section(explanation: Explanation, part: Part, index: int) -> Section:
 
 
 def statement(explanation: Explanation, verdict: Verdict, index: int | str = 0) -> Statement:
+    """A verdict as the page shows it: conditions with a number apart from the others."""
     spoken = [one for one in verdict.hypotheses if one.holds and one.slack in (None, 0.0)]
     return Statement(
         verdict,

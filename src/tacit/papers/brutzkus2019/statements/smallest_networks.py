@@ -170,6 +170,7 @@ class SmallXORD(Theorem):
 
 
 def two_of_each(case: Case, place: str) -> Check:
+    """Check that there are two neurons of each sign."""
     k = half_width(case)
     return Check(
         "two_of_each",

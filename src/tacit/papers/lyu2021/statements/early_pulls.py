@@ -23,6 +23,7 @@ class EarlyPulls(NamedTuple):
 
 
 def pulls(case: Case) -> EarlyPulls:
+    """Compute µ⁺ and µ⁻ (6) of a case."""
     Z, positive = case.data.y[:, None] * case.data.X, (case.data.y > 0)[:, None]
     plus = np.where(positive, Z, case.alpha * Z).mean(axis=0)
     return EarlyPulls(plus, np.where(positive, case.alpha * Z, Z).mean(axis=0))
@@ -91,6 +92,7 @@ def off_the_ray(case: Case, place: str) -> Check:
 
 
 def start_checks(case: Case, sign: Sign, run: Observation | None, place: str) -> tuple[Check, ...]:
+    """What App. G asks of the start, so that neurons of this sign win."""
     return (
         balanced(case, "§6"),
         some_of_sign(case, sign, place),

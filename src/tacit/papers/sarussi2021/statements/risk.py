@@ -50,6 +50,7 @@ class Constants:
 
 
 def constants(case: Case) -> Constants:
+    """Read the constants of Theorem 4.1 off a case; ‖w*‖ is one over the data's margin."""
     k, v = units(case)
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     lower = case.view.separator.margin_bounds.lower
