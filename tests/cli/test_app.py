@@ -70,6 +70,12 @@ def test_check_on_a_person_s_terminal(tacit):
     assert "12 points in 2 dimensions" in out and "linearly_separable" in out
 
 
+def test_an_argument_too_many_is_named(tacit):
+    code, out, err = tacit("certify", "xor", "weights.npz")
+    assert (code, out) == (2, "")
+    assert err == "tacit: 'weights.npz' is too much; see tacit certify --help\n"
+
+
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
 def test_scaled_files_have_the_same_direction(tacit, csv, factor):
     X = np.array([[1.0, 0.5], [2.0, -1.0], [-1.0, -2.0], [-0.3, -1.0]]) * factor

@@ -9,7 +9,7 @@ import os
 import sys
 from time import perf_counter
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 from tacit.cli._app import app, process_start, warn
 from tacit.files import written
@@ -62,6 +62,9 @@ def _call(tokens: list[str]) -> int:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return int(code or 0)
+    except UnusedCliTokensError as error:
+        warn(f"'{' '.join(error.unused_tokens or [])}' is too much; see tacit {tokens[0]} --help")
+        return 2
     except (BadInput, CycloptsError) as error:
         warn(str(error))
         return 2
