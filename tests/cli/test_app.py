@@ -14,7 +14,7 @@ from rich.console import Console
 
 from helpers import refused
 from tacit.certificates import optima
-from tacit.cli import _app, main
+from tacit.cli import _app, main, terminal
 from tacit.cli.lists import _items
 from tacit.values import BadInput
 
@@ -316,6 +316,17 @@ def test_lists_keep_their_indent_at_80_columns(what, capsys, monkeypatch):
     names = {item["name"] for item in _items(what)}
     for line in out.splitlines():
         assert len(line) <= 80 and (line.startswith("    ") or line.split()[0] in names), line
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_a_narrow_terminal_shows_every_measure_with_its_numbers(tacit, monkeypatch, runs):
+    monkeypatch.setattr(terminal, "console", lambda: Console(highlight=False, width=80))
+    _, out, _ = tacit("train", "xor", "--width", 4, "--epochs", 3, "--runs", runs)
+    rows = {line.split()[0]: line.split()[1 : 1 + runs] for line in out.splitlines() if line}
+    for name in ("log_loss", "cluster_radius_relative", "balance"):
+        assert len([float(number) for number in rows[name]]) == runs
+    table = [line for line in out.splitlines() if line.startswith(("measure", "log_loss", "par"))]
+    assert table and all(len(line) <= 80 for line in table)
 
 
 SAYS_WHEN_IT_RUNS = """

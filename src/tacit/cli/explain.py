@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -126,21 +125,12 @@ def _free(name: str) -> Path:
 @contextmanager
 def _progress(hidden: bool) -> Iterator[Callable[[str, float | None], None]]:
     """A bar on a terminal that says what is being done; nothing in a file or a pipe."""
-    if hidden or not sys.stderr.isatty():
-        yield lambda stage, share: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
+    from tacit.cli.terminal import progress_bar
+
+    columns = SpinnerColumn(), "{task.description:<22}", BarColumn(), TimeElapsedColumn()
+    with progress_bar(*columns, hidden=hidden) as bar:
         task = bar.add_task("reading the data", total=None)
 
         def tell(stage: str, share: float | None) -> None:

@@ -192,20 +192,15 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    with console.status("compiling the flow (the first time only)"):
+    from tacit.cli.terminal import progress_bar
+
+    with Console(stderr=True).status("compiling the flow (the first time only)"):
         compile_first(prepare)
-    bar = Progress(
-        TextColumn("following the flow"),
-        BarColumn(),
-        TextColumn("log₁₀ loss {task.fields[at]} of {task.fields[goal]}, {task.fields[pace]}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    with bar:
+    at = "log₁₀ loss {task.fields[at]} of {task.fields[goal]}, {task.fields[pace]}"
+    columns = "following the flow", BarColumn(), at, TimeElapsedColumn()
+    with progress_bar(*columns, hidden=False) as bar:
         task = bar.add_task("", total=1.0, at="?", goal="?", pace="")
         begun, steps = perf_counter(), 0
 

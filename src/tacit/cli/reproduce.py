@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import signature
@@ -94,18 +93,12 @@ def _progress(quiet: bool) -> Iterator[Callable[[Update], None]]:
     The bar is taken away before anything is printed: the text goes to standard output and the bar
     to standard error, and one would be written into the other. `quiet` leaves warnings only.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
-    )
+    from tacit.cli.terminal import progress_bar
+
+    doing = TextColumn("{task.description}", markup=False)
+    bar = progress_bar(BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), doing, hidden=quiet)
     task = bar.add_task("reading the papers' files", total=None)
     bar.start()  # what a paper imports takes seconds, too
 

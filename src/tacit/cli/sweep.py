@@ -1,11 +1,19 @@
 """`tacit sweep`."""
 
+from __future__ import annotations
+
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli._app import command, print_json, warn
+from tacit.messages import printable
 from tacit.values import BadInput
+
+if TYPE_CHECKING:
+    from tacit.sweeps.sweep_result import Sweep
 
 REASONS = 3
 """Reasons of failed runs that are shown."""
@@ -59,7 +67,6 @@ def sweep(
     json
         One JSON object on standard output.
     """
-    from tacit.cli import printing as show
     from tacit.sweeps.sweeping import sweep
 
     if plot:
@@ -87,7 +94,7 @@ def sweep(
         return f"; {kept or 'finished runs are'} kept in {folder}, go on with: {command}"
 
     try:
-        with show.sweep_progress(hidden=json) as progress:
+        with _progress(hidden=json) as progress:
 
             def tell(there: int, of: int, words: str) -> None:
                 nonlocal kept
@@ -105,9 +112,50 @@ def sweep(
     if json:
         print_json(result.to_dict())
     else:
-        show.swept(result)
+        _print_sweep(result)
     for reason in result.reasons[:REASONS]:
         warn(f"failed: {reason}")
     if result.failed:
         warn(f"{result.failed} of {result.runs} runs failed; --retry does them again")
     return int(result.failed > 0)
+
+
+@contextmanager
+def _progress(hidden: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on a terminal, with a few words on what is being done."""
+    from rich import progress as rich
+
+    from tacit.cli.terminal import progress_bar
+
+    times = rich.TimeElapsedColumn(), "left", rich.TimeRemainingColumn()
+    doing = rich.TextColumn("{task.description}", markup=False)
+    columns = "runs", rich.BarColumn(), rich.MofNCompleteColumn(), *times, doing
+    with progress_bar(*columns, hidden=hidden) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda there, of, words: bar.update(
+            task, completed=there, total=of, description=words
+        )
+
+
+def _print_sweep(result: Sweep) -> None:
+    """Show how many runs there are, the range of what was recorded, and where everything is."""
+    from rich.markup import escape
+
+    from tacit.cli.terminal import console, plain_table
+
+    screen = console()
+    failed = f", [red]{result.failed:,} failed[/]" if result.failed else ""
+    screen.print(
+        f"[bold]{escape(printable(result.plan.name))}[/]: {result.runs:,} runs, "
+        f"{result.done:,} done now, {result.cached:,} there already{failed}"
+    )
+    table = plain_table()
+    for column in ("recorded", "smallest", "median", "largest"):
+        table.add_column(column, justify="left" if column == "recorded" else "right", no_wrap=True)
+    for name, numbers in result.ranges.items():
+        table.add_row(name, *(f"{number:.5g}" for number in numbers))
+    if table.row_count:
+        screen.print(table)
+    screen.print(f"table: {escape(printable(str(result.table)))}")
+    for picture in result.pictures:
+        screen.print(f"picture: {escape(printable(str(picture)))}")

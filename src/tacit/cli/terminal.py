@@ -14,6 +14,8 @@ from rich.text import Text
 from tacit.messages import count, harmless, printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
     from tacit.values import Dataset
 
 
@@ -29,6 +31,14 @@ class _Console(Console):
 def console() -> Console:
     """A console as wide as the terminal; lines are not broken in files and pipes."""
     return _Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
+
+
+def progress_bar(*columns: str | ProgressColumn, hidden: bool) -> Progress:
+    """A bar on standard error that goes away in the end; silent in files and pipes."""
+    from rich.progress import Progress
+
+    silent = hidden or not sys.stderr.isatty()
+    return Progress(*columns, console=Console(stderr=True), transient=True, disable=silent)
 
 
 def plain_table() -> Table:

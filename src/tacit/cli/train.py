@@ -176,20 +176,12 @@ def _progress(epochs: int, hidden: bool) -> Iterator[Callable[[int, float], None
     if hidden or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TimeRemainingColumn
 
-    bar = Progress(
-        TextColumn("training"),
-        BarColumn(),
-        TextColumn(
-            "epoch {task.completed:,.0f} of {task.total:,.0f}, log₁₀ loss {task.fields[at]}"
-        ),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
+    from tacit.cli.terminal import progress_bar
+
+    at = "epoch {task.completed:,.0f} of {task.total:,.0f}, log₁₀ loss {task.fields[at]}"
+    with progress_bar("training", BarColumn(), at, TimeRemainingColumn(), hidden=False) as bar:
         task = bar.add_task("", total=epochs, at="?")
         yield lambda epoch, log_loss: bar.update(
             task, completed=epoch, at=f"{log_loss / math.log(10):.2f}"
@@ -200,6 +192,7 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
     """The measures at the end, and how each network ended."""
     import numpy as np
     from rich.markup import escape
+    from rich.text import Text
 
     from tacit.cli.terminal import console, plain_table, title
     from tacit.measures import MEASURES
@@ -226,7 +219,9 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
         ]
     for column in columns:
         table.add_column(escape(printable(column)), justify="right", no_wrap=True)
-    table.add_column("what it is", style="dim", no_wrap=True, overflow="ellipsis")
+    # The cells, not the column, refuse to wrap: rich then takes the room that is missing from here
+    # alone, where the numbers would vanish on a narrow terminal otherwise.
+    table.add_column("what it is", style="dim")
     for name, values in run.measures.items():
         if values.ndim == 2:
             last = values[-1]
@@ -234,7 +229,8 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
                 last = np.nanquantile(last, [0, 0.5, 1])
             cells = ["–" if np.isnan(value) else f"{value:.5g}" for value in last]
             meaning = (MEASURES[name].__doc__ or "").partition("\n")[0] if name in MEASURES else ""
-            table.add_row(name, *cells[: len(columns)], escape(meaning))
+            told = Text(meaning, no_wrap=True, overflow="ellipsis")
+            table.add_row(name, *cells[: len(columns)], told)
     screen.print(table)
     if not few:
         screen.print(f"over {len(run.members)} networks; --json or --out has each of them")
