@@ -1,7 +1,5 @@
 """Extremal directions as values: what both ways to find them return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

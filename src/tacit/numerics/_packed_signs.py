@@ -1,7 +1,5 @@
 """Sign vectors as words of 64 bits: a small fraction of the memory, sorted and compared fast."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

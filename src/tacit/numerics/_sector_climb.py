@@ -1,7 +1,5 @@
 """Extremal directions met by going up from many starts: in any dimension, without completeness."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tacit.numerics._extremal_result import Direction, Extremal, in_order, scaled_rows, value_of

@@ -18,8 +18,6 @@ Floats with a bound on their error look at all vertices, in blocks; signs within
 decided in integers (`exact_signs`), so the answers are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, combinations, islice
 

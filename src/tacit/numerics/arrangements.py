@@ -5,8 +5,6 @@ hyperplanes meet (`_vertices`); what floats cannot tell is decided in integers (
 length of a row plays no part.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One thread for BLAS: for small matrices its threads would mostly wait for each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps

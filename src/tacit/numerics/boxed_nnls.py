@@ -8,8 +8,6 @@ over those in hand is solved by an active-set method on orthogonal factors, to r
 Points without a t have one ray, and then this is non-negative least squares with a working set.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

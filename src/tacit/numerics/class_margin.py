@@ -1,7 +1,5 @@
 """The max-margin direction of one class alone: w₊ and w₋ of phuong2021."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Confidence intervals of shares and means."""
 
-from __future__ import annotations
-
 import numpy as np
 
 CONFIDENCE = 0.99

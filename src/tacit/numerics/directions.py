@@ -5,8 +5,6 @@ cells, and few points. Finding the best directions for a given λ is fast: for s
 keep their directions, a linear program gives weights and λ, and better directions join.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter

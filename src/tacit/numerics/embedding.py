@@ -6,8 +6,6 @@ those of the mean of the losses, as in the paper. §5.1 prints µ̃ = (1+α)/2 �
 loss, −ℓ'(0) = ½, it is (1+α)/4 µ, and µ = Σ y_i x_i / n.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

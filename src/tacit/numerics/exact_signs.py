@@ -5,8 +5,6 @@ become integers without common factors. Floats only look first; what they cannot
 in integer arithmetic.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import chain
 

@@ -20,8 +20,6 @@ which a line vanishes. In one dimension the sphere is two points; ours: only tho
 as maxima, and with G < 0 as minima, as if there were more dimensions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ or by rational arithmetic: what it returns is a λ next to which an exact one pr
 only says that nothing was proved.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

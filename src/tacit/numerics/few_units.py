@@ -4,8 +4,6 @@ With few units a network cannot be had by rounding the real numbers of the conve
 left of its neurons seldom fits. Here all units move at once, from starts of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Constants of double precision, which bounds on rounding errors are made of, and of logarithms."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 DAQP is the faster one, non-negative least squares the one that seldom gives up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

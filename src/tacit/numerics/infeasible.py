@@ -8,8 +8,6 @@ with different labels; pairs x, −cx with different labels on both sides, which
 function can tell apart, and no linear function does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

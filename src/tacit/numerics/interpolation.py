@@ -5,8 +5,6 @@ in the tolerances of a linear or conic program. Least squares do not have that t
 solved up to rounding errors of the size of ε‖c‖, whatever the condition of H.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from time import perf_counter
 

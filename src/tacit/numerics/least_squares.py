@@ -4,8 +4,6 @@ SciPy's optimisers enter here for the packages above. No status is believed: the
 residual of the point that came back, and a linear program that fails gives None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

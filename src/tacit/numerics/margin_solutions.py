@@ -4,8 +4,6 @@ The bounds of `max_margin` allow for entries that were rounded once, as α·x is
 proof that nothing separates does not, so such a "no" is repeated on rows without α.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ we compute both bounds ourselves, with the rounding error of the computation add
 bounds are wide enough for entries of the rows that were themselves rounded once.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

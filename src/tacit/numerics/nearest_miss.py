@@ -5,8 +5,6 @@ of the longest vector in the polytope {w : z_i·w ≥ −1}. Walking from vertex
 linear programs finds a good one, which bounds the value from below; 0 bounds it from above.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 MOST_ENTRIES = 20_000

@@ -3,8 +3,6 @@
 Both stay in the span of the rows: where that has fewer dimensions, they work in a basis of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

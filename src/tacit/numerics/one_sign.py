@@ -7,8 +7,6 @@ the null vectors of points that leave one dimension. A linear program over the r
 proposes λ, with as much room as there is; the rays of those that have one decide in fractions.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations

@@ -4,8 +4,6 @@ They are valid for any number of points and dimensions, and sharp on data such a
 separable sets (wang2022 Prop. 4); elsewhere they may be far above the maximum.
 """
 
-from __future__ import annotations
-
 import heapq
 
 import numpy as np

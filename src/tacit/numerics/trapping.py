@@ -7,8 +7,6 @@ their sides at the former samples. The κ that make ‖G_g‖ smallest are a lea
 box; λ of the network without one neuron shows how much weight that neuron keeps.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
