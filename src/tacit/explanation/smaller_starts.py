@@ -17,9 +17,9 @@ from tacit.flow.ending import SMALLEST
 from tacit.theorems import Verdict, VerdictStatus
 
 FACTOR = 1e-2
-"""From one scale to the next …"""
+"""The weights shrink by this factor from one scale to the next, at first."""
 SLOWLY = 3
-"""… so many times; then the exponent doubles: what fails down to there may fail for good."""
+"""After so many scales the exponent doubles: what fails down to there may fail for good."""
 KEPT = (VerdictStatus.CONFIRMED, VerdictStatus.AGREES)
 
 

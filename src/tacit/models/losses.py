@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -92,13 +92,28 @@ Reduction = Literal["mean", "sum"]
 
 
 @dataclass(frozen=True)
-class Logistic(Loss):
-    """ℓ(q) = log(1 + e^(−q)): sarussi2021 (2) is the mean, phuong2021 (3) the sum."""
+class ExponentialTail(Loss):
+    """What losses with ℓ(q) ~ e^(−q) share: the mean or the sum over the examples."""
 
+    name: ClassVar[str]
     reduction: Reduction = "mean"
 
     def weights(self, y: jax.Array) -> jax.Array:
         return _equal_weights(self.reduction, y)
+
+    def __str__(self) -> str:
+        return self.name if self.reduction == "mean" else f"{self.name}:sum"
+
+    @property
+    def has_exponential_tail(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Logistic(ExponentialTail):
+    """ℓ(q) = log(1 + e^(−q)): sarussi2021 (2) is the mean, phuong2021 (3) the sum."""
+
+    name = "logistic"
 
     def values(self, q: jax.Array, y: jax.Array) -> jax.Array:
         return _softplus(-q)
@@ -130,22 +145,12 @@ class Logistic(Loss):
         big = -x - np.log(-np.expm1(-x))  # the same, without overflow
         return np.where(tail, -u, np.where(large, big, small))  # (5)
 
-    def __str__(self) -> str:
-        return "logistic" if self.reduction == "mean" else "logistic:sum"
-
-    @property
-    def has_exponential_tail(self) -> bool:
-        return True
-
 
 @dataclass(frozen=True)
-class Exponential(Loss):
+class Exponential(ExponentialTail):
     """The exponential loss ℓ(q) = e^(−q)."""
 
-    reduction: Reduction = "mean"
-
-    def weights(self, y: jax.Array) -> jax.Array:
-        return _equal_weights(self.reduction, y)
+    name = "exponential"
 
     def values(self, q: jax.Array, y: jax.Array) -> jax.Array:
         return jnp.exp(-q)
@@ -161,13 +166,6 @@ class Exponential(Loss):
 
     def margin_of_log_total(self, log_L: np.ndarray | float, n: int) -> np.ndarray:
         return -_log_sum(log_L, n, self.reduction)
-
-    def __str__(self) -> str:
-        return "exponential" if self.reduction == "mean" else "exponential:sum"
-
-    @property
-    def has_exponential_tail(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
