@@ -134,6 +134,12 @@ def test_a_wrong_argument_is_refused_by_name(verb, name, value):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("verb", ["predict", "explain", "train", "limit", "optimum"])
+def test_a_keyword_of_the_setting_is_sent_there(verb):
+    with pytest.raises(tacit.BadInput, match=rf"{verb}\(data, tacit.Setting\(width=…\)\)"):
+        getattr(tacit, verb)("xor", width=3)
+
+
 @pytest.mark.parametrize("name", ["model", "activation", "init", "loss", "stop", "train", "width"])
 @pytest.mark.parametrize("value", [0.3, [0.3], {"a": 1}])
 def test_a_setting_refuses_nonsense_when_it_is_made(name, value):

@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +24,8 @@ from tacit.values.arguments import check_kinds
 T = TypeVar("T")
 UNNAMED = "data"
 """The name of points that come as arrays."""
+SETTING = {one.name for one in fields(Setting)}
+"""What belongs into a `Setting`, and is no keyword of a verb that takes one."""
 
 
 def load(
@@ -112,6 +114,10 @@ def takes_data(verb: Callable[..., T]) -> Callable[..., T]:
             raise BadInput(
                 f"`setting` has the type {type(setting).__name__}; give a Setting, "
                 "such as tacit.Setting(activation='leaky:0.3', width=50)"
+            )
+        for name in keywords.keys() & SETTING if has_setting else ():
+            raise BadInput(
+                f"`{name}` is a part of the setting: {verb.__name__}(data, tacit.Setting({name}=…))"
             )
         check_kinds(verb, keywords)
         if here:
