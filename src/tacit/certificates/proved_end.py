@@ -287,7 +287,8 @@ def smoothed(data: Dataset, network: Network, tail: Tail) -> tuple[float, float]
         total = float(np.exp(least - q).sum()) * (1 + (data.n + 8) * EPS)
     inverse = least - math.log(total) - 8 * EPS * (abs(least) + math.log(total))  # of e^(−q)
     log_loss = -inverse
-    if tail == "logistic":  # log(1 + e^(−q)) ≤ e^(−q), and e^S − 1 ≤ S e^S
+    # log(1 + e^(−q)) ≤ e^(−q), and e^S − 1 ≤ S e^S; e^700 is about the largest that a float holds.
+    if tail == "logistic":
         inverse -= math.exp(-inverse) * (1 + 8 * EPS) if inverse > -700 else math.inf
     return inverse, log_loss
 

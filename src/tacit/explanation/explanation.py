@@ -253,6 +253,7 @@ def explain(
     sets = [data.one_vs_rest(k) for k in range(len(data.classes))] or [data]
     interrupted = False
     for k, (part, name) in enumerate(zip(sets, data.classes or ("",), strict=True)):
+        # A share of what is left, and never nothing: each class is to say what it can.
         left = max((until - perf_counter()) / (len(sets) - k), 0.01 * seconds)
         try:
             end = limit(

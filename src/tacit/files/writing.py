@@ -32,6 +32,7 @@ def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
         for name, array in arrays.items():
             part = io.BytesIO()
             np.lib.format.write_array(part, np.asarray(array), allow_pickle=False)
+            # The earliest date that an archive can hold: that of writing would change the bytes.
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, part.getbuffer())

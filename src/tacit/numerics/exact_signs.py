@@ -142,6 +142,7 @@ def scaled_floats(A: np.ndarray) -> np.ndarray:
     size = np.where(bits > 0, bits, np.iinfo(np.int32).min)
     size = size - size.max(axis=0)
     exponent = cut - bits + size - size.max(axis=1, keepdims=True)
+    # Beyond ±2000 ldexp gives 0 in any case, and the exponents must fit into an int32.
     exponent = np.clip(exponent, -2000, 2000).astype(np.int32)
     return np.where(bits > 0, np.ldexp(leading.astype(np.float64), exponent), 0.0)
 

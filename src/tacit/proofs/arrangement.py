@@ -14,7 +14,7 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from tacit.proofs.exact import Budget, longest
+from tacit.proofs.exact import Budget, product_cost
 from tacit.values import BadInput
 
 MOST_FACES = 5_000_000
@@ -102,7 +102,7 @@ def _independent_columns(directions: list[Row], budget: Budget, what: str) -> li
     """Columns that span all columns, so that the others may be left out (Bareiss elimination)."""
     A = np.array(directions, dtype=object)
     m, d = A.shape
-    bits = 1 + longest(A) // 256
+    cost = product_cost(A)
     columns: list[int] = []
     last = 1
     for column in range(d):
@@ -114,14 +114,14 @@ def _independent_columns(directions: list[Row], budget: Budget, what: str) -> li
             continue
         columns.append(column)
         _allow(most_cells(m, r + 1), m, f"{what}: {m} lines of rank {r + 1} or more")
-        budget.take(m * d * bits * (r + 1), f"{what}: the rank of the support points")
+        budget.take(m * d * cost * (r + 1), f"{what}: the rank of the support points")
         A[[r, pivot]] = A[[pivot, r]]
         head = A[r]
         A[r + 1 :] = (A[r + 1 :] * head[column] - np.outer(A[r + 1 :, column], head)) // last
         last = head[column]
     faces = most_faces(m, len(columns))
     _allow(faces, m, f"{what}: {m} lines of rank {len(columns)}")
-    budget.take(3 * faces * bits, f"{what}: the cells")
+    budget.take(3 * faces * cost, f"{what}: the cells")
     return columns
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.proofs.arrangement import lines_of
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, longest, root_above, root_below, squared_norms, whole
+from tacit.proofs.exact import Budget, product_cost, root_above, root_below, squared_norms, whole
 from tacit.proofs.peaks import Peaks, cell_peaks, subset_peaks
 from tacit.proofs.reading import Problem, Proof
 from tacit.proofs.trees import tree_peaks
@@ -119,8 +119,7 @@ def margins(
     W, e_w = whole(problem.W)
     a, e_a = whole(problem.a)
     (slope,), e_s = whole([alpha])
-    bits = 1 + (longest(X) + longest(W)) // 512
-    budget.take(n * m * (d + 3) * bits, f"{problem.where}: the margins")
+    budget.take(n * m * (d + 3) * product_cost(X, W), f"{problem.where}: the margins")
     numbers: list[int] = []
     step = max(1, _BLOCK // m)
     for start in range(0, n, step):
@@ -157,8 +156,7 @@ def check_infeasible(proof: Proof, problem: Problem, budget: Budget) -> None:
     (each has its kink elsewhere), so the even part vanishes iff Σ λ_i y_i ‖x_i‖ does on every line.
     """
     X, _ = whole(proof.X)
-    bits = 1 + (longest(X) + longest(problem.dual)) // 512
-    budget.take(X.size * bits, f"{problem.where}: the sums")
+    budget.take(X.size * product_cost(X, problem.dual), f"{problem.where}: the sums")
     weights = problem.dual * problem.y
     for j, value in enumerate(weights @ X):
         if value != 0:

@@ -44,6 +44,14 @@ def longest(numbers: np.ndarray) -> int:
     return max((abs(number).bit_length() for number in numbers.ravel()), default=0)
 
 
+def product_cost(one: np.ndarray, other: np.ndarray | None = None) -> int:
+    """What a product of two of these whole numbers costs, in products of short ones.
+
+    Up to 256 bits it is mostly the call that takes time; from there on it grows with their length.
+    """
+    return 1 + (longest(one) + longest(one if other is None else other)) // 512
+
+
 def squared_norms(rows: np.ndarray) -> np.ndarray:
     """‖row‖² of every row of whole numbers."""
     return (rows * rows).sum(axis=1)

@@ -20,7 +20,7 @@ from tacit.proofs.exact import (
     Budget,
     float_above,
     float_below,
-    longest,
+    product_cost,
     root_above,
     squared_norms,
     unit_of,
@@ -159,8 +159,7 @@ def _check_idle(proof: LimitProof, network: StoredNetwork, budget: Budget) -> se
     for k, given in network.idle.items():
         both, e = whole(np.vstack([problem.W[k], given]))
         w, v = both
-        bits = 1 + (longest(X) + longest(both)) // 512
-        budget.take(X.size * bits, where)
+        budget.take(X.size * product_cost(X, both), where)
         reach = int(((w - v) ** 2).sum())
         for i, t in enumerate((X @ v).tolist()):
             away = t < 0 and t * t > reach * squares[i]

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.proofs.arrangement import Lines, cells, lines_of
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, longest, squared_norms, whole
+from tacit.proofs.exact import Budget, longest, product_cost, squared_norms, whole
 from tacit.proofs.reading import Problem
 from tacit.proofs.subsets import largest_subset
 
@@ -44,8 +44,8 @@ def subset_peaks(X: np.ndarray, alpha: float, problem: Problem, budget: Budget) 
     Z = numbers * y[:, None]
     dual, e_d = whole(problem.dual[support])
     (slope,), e_s = whole([alpha])
-    bits = 1 + longest(Z) // 256
-    budget.take(Z.shape[0] * Z.size * bits, f"{problem.where}: the angles of the support points")
+    work = Z.shape[0] * Z.size * product_cost(Z)
+    budget.take(work, f"{problem.where}: the angles of the support points")
     square = 4 ** (e_x + e_d + e_s)
     best = {}
     for sign in (1, -1):

@@ -137,6 +137,7 @@ class Quadratics:
             v = np.linalg.solve(root, g.astype(np.float64))
         except np.linalg.LinAlgError:
             return None
+        # So that L @ L.T and L @ v, and what S and g differ from them, fit into 63 bits.
         if not (np.linalg.norm(root, axis=1).max() < 1.6 * 2**30 and np.linalg.norm(v) < 2**30.9):
             return None
         L, v = np.rint(root).astype(np.int64), np.rint(v).astype(np.int64)

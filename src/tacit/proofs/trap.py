@@ -24,7 +24,7 @@ import numpy as np
 
 from tacit.proofs.enclosures import cos_above
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, longest, root_above, squared_norms, unit_of, whole
+from tacit.proofs.exact import Budget, product_cost, root_above, squared_norms, unit_of, whole
 from tacit.proofs.reading import Problem, TreeProof
 from tacit.proofs.trees import check_tree
 
@@ -76,8 +76,8 @@ def prove_trap(
     X, e = whole(stored.X)
     W, e_w = whole(stored.W)
     n, m = len(X), len(W)
-    bits = 1 + (longest(X) + longest(W)) // 512
-    budget.take(n * m * X.shape[1] * bits * (2 + len(certificates)), f"{where}: its neurons")
+    work = n * m * X.shape[1] * product_cost(X, W) * (2 + len(certificates))
+    budget.take(work, f"{where}: its neurons")
     lengths = squared_norms(X)
     T = X @ W.T
     dead = [stored.alpha == 0 and all(t < 0 for t in T[lengths > 0, k]) for k in range(m)]

@@ -103,7 +103,7 @@ def _compiled(model: TwoLayer, exponential: bool, n: int, d: int, m: int) -> Ste
         capability = float(getattr(jax.devices()[0], "compute_capability", 0))
     except ValueError:  # AMD's are names
         return None
-    if capability < 8.0:
+    if capability < 8.0:  # no tensor cores for doubles
         return None
     resident = max(1, (16 if d <= 20 else 10) // warps(m))
     sizes = {"N": n, "D": d, "M": m, "WARPS": warps(m), "RESIDENT": resident}
