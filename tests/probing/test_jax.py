@@ -135,7 +135,7 @@ def test_a_two_layer_network_is_recognised_and_handed_on(points: np.ndarray) -> 
     def f(p: Any, x: Any) -> Any:
         return p["a"] @ jax.nn.relu(p["W"] @ x + p["b"])
 
-    probed = tacit.probe((f, params), points, data.y)
+    probed = tacit.probe((f, params), points, data.y, seconds=120)
     assert probed.network is not None and probed.network.alpha == 0 and probed.network.d == 5
     assert probed.certificate is not None and probed.certificate.optimality == "certified"
     assert "0.0% short of the widest margin" in repr(probed)

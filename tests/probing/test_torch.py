@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -239,6 +240,11 @@ def test_bad_models_are_one_line(torch: Any) -> None:
     refused(lambda: tacit.probe(nn.ReLU(), X, y), "no parameters")
     refused(lambda: tacit.probe(nn.LazyLinear(3), X, y), "no shape yet")
     refused(lambda: tacit.probe(nn.Linear(4, 2), X, y), "fails on a batch of shape")
+    refused(lambda: tacit.probe(nn.Linear(5, 2, device="meta"), X, y), "parameter weight", "meta")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch about TorchScript
+        script = torch.jit.script(nn.Linear(5, 2))
+    refused(lambda: tacit.probe(script, X, y), "ScriptModule")
     refused(lambda: tacit.probe(nn.Linear(5, 2), X, y + 1), "from 0 to 1", "1, 2")
     refused(
         lambda: tacit.probe(nn.LSTM(5, 2), X, y),

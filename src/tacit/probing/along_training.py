@@ -34,8 +34,9 @@ MOST_SAVED = 10**7
 class Probe(Result):
     """Probe a network while it trains, in any loop: call it after every step.
 
-    It looks at the same examples each time. By default it looks so seldom that it takes at most 5 %
-    of the time: after a look that took t seconds, the next one comes 19 t seconds later or more.
+    It looks at the same examples each time: at the first call, and then whenever a look as dear as
+    the last one fits into 5 % of the time since the first call. The KKT residual, the dearest part,
+    is left out (NaN) until there is time for it, judged by the first of its gradients.
 
     Parameters
     ----------
@@ -91,7 +92,10 @@ class Probe(Result):
         rows = slice(None, None, -(-len(whole) // self.most))
         self._examples = Examples(whole.X[rows], whole.y[rows])
         self._calls = 0
-        self._next = -math.inf
+        self._begun = math.nan
+        self._spent = 0.0
+        self._expected = 0.0
+        self._with_residual = False
 
     def __call__(self, model: Any, step: int | None = None) -> Probed | None:
         """Look at the model if it is time to; what was seen, or None.
@@ -104,11 +108,13 @@ class Probe(Result):
             The number of the step; by default the number of calls before this one.
         """
         call, self._calls = self._calls, self._calls + 1
+        step = call if step is None else step
         if self.every is not None:
-            due = call % self.every == 0
-        else:
-            due = perf_counter() >= self._next
-        return self.look(model, call if step is None else step) if due else None
+            return self.look(model, step) if call % self.every == 0 else None
+        if call == 0:
+            self._begun = perf_counter()
+        left = self._left
+        return self._look(model, step, left) if call == 0 or left >= self._expected else None
 
     def look(self, model: Any, step: int) -> Probed:
         """Look at the model now.
@@ -120,14 +126,28 @@ class Probe(Result):
         step : int
             The number of the step.
         """
+        return self._look(model, step, math.inf)
+
+    @property
+    def _left(self) -> float:
+        """Seconds that a look may take now: with them the share of all looks is `overhead`."""
+        elapsed = perf_counter() - self._begun
+        return (self.overhead * elapsed - self._spent) / (1 - self.overhead)
+
+    def _look(self, model: Any, step: int, left: float) -> Probed:
         begun = perf_counter()
-        probed = probed_on(model, self._examples, most_points=CANDIDATES)
+        # What the last look with a residual took is known; before one, its gradients tell.
+        patience = math.inf if self._with_residual else left
+        probed = probed_on(model, self._examples, most_points=CANDIDATES, patience=patience)
         row = _row(step, probed)
         self.records.append(row)
         self._write(row)
-        now = perf_counter()
-        row["seconds"] = now - begun
-        self._next = now + (now - begun) * (1 / self.overhead - 1)
+        row["seconds"] = taken = perf_counter() - begun
+        self._spent += taken
+        # A look without the residual would be due again before there is ever time for one with it.
+        left_out = probed.support is None and not probed.errors
+        self._with_residual = probed.support is not None
+        self._expected = max(2 * self._expected, taken) if left_out else taken
         return probed
 
     def _write(self, row: dict[str, float]) -> None:
@@ -193,7 +213,8 @@ def _row(step: int, probed: Probed) -> dict[str, float]:
     support, hidden = probed.support, probed.layers[:-1]
     values = (
         *(step, probed.log_loss, probed.errors, probed.q_min, probed.margin),
-        *(probed.smoothed_margin, probed.residual, 0 if support is None else len(support.points)),
+        *(probed.smoothed_margin, probed.residual),
+        math.nan if support is None else len(support.points),
         sum(layer.clusters or 0 for layer in hidden),
         sum(layer.dead or 0 for layer in hidden),
         0.0,

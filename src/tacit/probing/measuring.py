@@ -87,8 +87,12 @@ def probed_on(
     memory: float = 2e9,
     seconds: float = 0.0,
     most_points: int = MOST_POINTS,
+    patience: float = math.inf,
 ) -> Probed:
-    """What `probe` says of examples that were looked through; at most so many may carry λ."""
+    """What `probe` says of examples that were looked through; at most so many may carry λ.
+
+    Without λ where that would take longer than `patience` seconds in all.
+    """
     started = perf_counter()
     network = differentiable(model, examples)
     outputs = examples.mapped(network.outputs)
@@ -104,7 +108,8 @@ def probed_on(
     degree = homogeneity.degree if homogeneity.holds and homogeneity.degree > 0 else None
     support = None
     if q.min() > 0:
-        support = support_of(network, examples, margins, degree, tau, memory, most_points)
+        rest = patience - (perf_counter() - started)
+        support = support_of(network, examples, margins, degree, tau, memory, most_points, rest)
     layers = network.dense_layers(examples.batches())
     two, data, why_not = recognised(network, examples, margins.labels, outputs, layers)
     certificate = None

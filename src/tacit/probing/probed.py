@@ -16,7 +16,7 @@ from tacit.certificates import Certificate, Optimum, certify, optimum
 from tacit.explanation import Predictions, predict
 from tacit.files import write_file
 from tacit.flow import Limit, Limits, limit
-from tacit.messages import count, printable
+from tacit.messages import printable
 from tacit.probing.homogeneity import Homogeneity
 from tacit.probing.layers import LayerMeasures
 from tacit.probing.stationarity import Support
@@ -150,8 +150,8 @@ class Probed(Result):
         lines = [f"{self.homogeneity!r}"]
         if self.errors:
             lines.append(
-                f"{self.errors:,} of {count(self.n, 'example')} do not get their label (smallest "
-                f"margin {self.q_min:.3g}), so there is no KKT residual yet; all the rest holds"
+                f"{self.errors:,} of {self.n:,} examples do not get their label (smallest margin "
+                f"{self.q_min:.3g}), so there is no KKT residual yet"
             )
         elif self.homogeneity.holds:
             lines.append(

@@ -1,14 +1,17 @@
 """Which examples hold the weights up: λ ≥ 0 with θ̂ near to Σ λ_i ∂q_i(θ̂), in bounded memory.
 
 The gradients of n_s examples by P parameters are held where they fit; else only their Gram matrix
-is, n_s × n_s, which blocks of rows make two at a time. λ is found from either; the residual is then
-computed from λ by one more pass over the examples, so it is true of λ whichever way that came.
+is, n_s × n_s, which blocks of rows make two at a time. λ is found from either, and from the Gram
+matrix too where that is much the smaller one; the residual is then computed from λ by one more pass
+over the examples, so it is true of λ whichever way that came.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -25,6 +28,11 @@ AT_ONCE = 32
 """Gradients that are computed in one go."""
 COPIES = 3
 """Arrays of its size that a library holds while it computes gradients, and NNLS beside its own."""
+WIDE = 4
+"""With so many parameters per gradient λ comes from the Gram matrix: one product of matrices, where
+NNLS would factorise the gradients anew in each of its rounds."""
+NEAR = 1e-6
+"""A Gram matrix squares the condition number, so a residual below this is computed without it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,26 +92,26 @@ def support_of(
     tau: float,
     memory: float,
     most_points: int = MOST_POINTS,
-) -> Support:
+    patience: float = math.inf,
+) -> Support | None:
     """The multipliers of the examples near to the smallest margin, which must be positive.
 
     Without a degree, the network is not homogeneous, and no margin but the smallest matters less.
+    None where it would take longer than `patience` seconds, judged by the first gradient.
     """
     points, rivals, q, tau = _candidates(margins.q, tau, most_points)
     plan = planned(len(points), model.size, memory)
     theta = model.theta
     norm = float(np.linalg.norm(theta))
     work = _Work(model, examples, points, margins.weights(points, rivals), plan.at_once)
+    begun = perf_counter()
+    first = work.gradients(np.array([0]))[0]
+    if (perf_counter() - begun) * len(points) > patience:
+        return None
     # With g/s for ∂q(θ̂), λ/s' comes out instead of λ; so no power of ‖θ‖ can overflow.
-    scale = max(float(np.linalg.norm(work.gradients(np.array([0]))[0])), 1e-300)
+    scale = max(float(np.linalg.norm(first)), 1e-300)
     cost = np.zeros(len(q)) if degree is None else degree * (q - q[0]) / norm / scale
-    if plan.block >= len(points):
-        J, target = work.gradients(np.arange(len(points))) / scale, theta / norm
-    else:
-        G, b = work.gram(plan.block, theta / norm)
-        J, target = _factor(G / scale / scale, b / scale)
-    lam = multipliers_of(J, target, cost)
-    del J
+    lam = _multipliers(work, plan.block, scale, theta / norm, cost)
     residual = theta / norm - work.combination(lam / scale)
     used = np.argsort(-lam)[: int((lam > 0).sum())]
     unit = 1.0 if degree is None else norm ** (degree - 1)
@@ -178,6 +186,22 @@ class _Work:
             X = self.examples.X[self.points[some]]
             total += self.model.combination(X, lam[some, None] * self.C[some])
         return total
+
+
+def _multipliers(
+    work: _Work, block: int, scale: float, target: np.ndarray, cost: np.ndarray
+) -> np.ndarray:
+    """λ for gradients divided by `scale`."""
+    if block < len(work.points):
+        G, b = work.gram(block, target)
+        return multipliers_of(*_factor(G / scale / scale, b / scale), cost)
+    J = work.gradients(np.arange(len(work.points)))
+    J /= scale
+    if J.shape[1] > WIDE * len(J):
+        lam = multipliers_of(*_factor(J @ J.T, J @ target), cost)
+        if np.linalg.norm(target - lam @ J) > NEAR:
+            return lam
+    return multipliers_of(J, target, cost)
 
 
 def _factor(G: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,8 @@ class TorchModel(Differentiable):
         while type(model).__name__ in WRAPPERS:
             model = getattr(model, WRAPPERS[type(model).__name__])
         self.name = type(model).__name__
+        if isinstance(model, torch.jit.ScriptModule):
+            raise BadInput("the model is a ScriptModule; give the nn.Module that it was made of")
         trained = _trained(model)
         try:
             with torch.no_grad():
@@ -223,6 +225,8 @@ def _trained(model: Any) -> dict[str, Any]:
     for name, one in every.items():
         if "Uninitialized" in type(one).__name__:
             raise BadInput(f"parameter {name} has no shape yet; run the model on a batch first")
+        if one.is_meta:
+            raise BadInput(f"parameter {name} is on the device meta, where it has no values")
         if not one.is_floating_point():
             raise BadInput(f"parameter {name} holds {one.dtype}; real numbers are needed")
         if not one.isfinite().all():
