@@ -48,10 +48,11 @@ quick: .venv/installed
 	@$(COMPILE)
 	XLA_FLAGS="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false" $(PYTEST) -m "not long"
 
-# PyTorch is large, and only long tests need it; Equinox and Flax are other people's networks.
+# PyTorch is large, and only long tests need it; Equinox, Flax and Lightning are how others train.
 .venv/torch: .venv/installed
-	@echo "Adding PyTorch, Equinox and Flax to .venv: minutes, once."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[torch]' equinox flax
+	@echo "Adding PyTorch, Equinox, Flax, Lightning, TensorBoard and W&B to .venv: minutes, once."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[torch]' \
+	  equinox flax lightning tensorboard wandb
 	@touch $@
 
 # The page of `tacit lab` is tested in a real browser: Debian's package, where there is none.

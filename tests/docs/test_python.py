@@ -1,6 +1,7 @@
 """The pages that show Python run as they stand, one block after the other."""
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,18 @@ def test_the_examples_run(page, capsys):
 
 
 @pytest.mark.long
-def test_the_example_in_pytorch_runs(capsys):
-    (code,) = re.findall(
-        r"```python torch\n(.*?)```", (ROOT / "docs/probe.md").read_text("utf-8"), re.S
-    )
-    exec("import tacit\n" + code, {})
-    assert "not homogeneous: bias in layer 2" in capsys.readouterr().out
+def test_the_examples_in_pytorch_and_lightning_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/probe.md").read_text("utf-8")
+    names: dict[str, Any] = {"tacit": tacit}
+    for kind in ("torch", "lightning"):
+        (code,) = re.findall(rf"```python {kind}\n(.*?)```", text, re.S)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Lightning has many, about its own insides
+            exec(code, names)
+    said = capsys.readouterr().out
+    assert "not homogeneous: bias in layer 2" in said and "Probe of 200 examples: " in said
+    assert list(tmp_path.glob("runs/events*"))
 
 
 def test_what_the_readme_computes_is_certified_and_agrees(capsys):

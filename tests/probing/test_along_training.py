@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +13,7 @@ import pytest
 
 import tacit
 from helpers import refused
-from tacit.probing import along_training
+from tacit.probing import along_training, measuring
 
 X = np.array([[1.0, 0.5], [-2.0, 1.0], [0.5, 2.0]])
 Y = np.array([1, -1, 1])
@@ -27,22 +31,44 @@ def test_it_looks_every_so_many_calls() -> None:
     assert log.records[1]["margin"] == tacit.probe((linear, np.array([1.0, 4.0])), X, Y).margin
 
 
-def test_it_keeps_to_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a clock of our own a step takes 1 and a look 10: at 5 % there is one in 200."""
-    clock, real = [0.0], along_training.probed_on
+class Clock:
+    """A clock of our own, on which a look takes 1, its residual 10 more, and a step 1."""
 
-    def slow(*args: Any, **options: Any) -> Any:
-        clock[0] += 10.0
-        return real(*args, **options)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.real = 0.0, (along_training.probed_on, measuring.support_of)
+        monkeypatch.setattr(along_training, "probed_on", self.looking)
+        monkeypatch.setattr(measuring, "support_of", self.supported)
+        for module in (along_training, measuring):
+            monkeypatch.setattr(module, "perf_counter", lambda: self.now)
 
-    monkeypatch.setattr(along_training, "probed_on", slow)
-    monkeypatch.setattr(along_training, "perf_counter", lambda: clock[0])
-    log = tacit.Probe(X, Y)
-    for _ in range(600):
-        clock[0] += 1.0
-        log((linear, np.array([1.0, 0.0])))
-    spent = sum(row["seconds"] for row in log.records)
-    assert len(log.records) == 4 and spent <= 0.05 * clock[0] + 10
+    def looking(self, *args: Any, **options: Any) -> Any:
+        self.now += 1.0
+        return self.real[0](*args, **options)
+
+    def supported(self, *args: Any) -> Any:
+        *rest, patience = args
+        if patience < 10.0:
+            return None
+        self.now += 10.0
+        return self.real[1](*rest)
+
+
+@pytest.mark.parametrize("overhead", [0.05, 0.2])
+def test_it_keeps_to_its_share_of_the_time(
+    monkeypatch: pytest.MonkeyPatch, overhead: float
+) -> None:
+    """At every moment, but for the first look; the examples are fitted half way."""
+    clock = Clock(monkeypatch)
+    log = tacit.Probe(X, Y, overhead=overhead)
+    for k in range(4000):
+        clock.now += 1.0
+        log((linear, np.array([1.0, 0.0]) if k < 2000 else np.array([1.0, 1.0])))
+        spent = sum(row["seconds"] for row in log.records[1:])
+        assert spent <= overhead * clock.now
+    assert sum(row["seconds"] for row in log.records) > 0.8 * overhead * clock.now
+    residuals = [row["residual"] for row in log.records if row["step"] >= 2000]
+    seen = ~np.isnan(residuals)
+    assert seen.sum() >= 7 and seen[np.argmax(seen) :].all()
 
 
 def test_writers_get_their_numbers() -> None:
@@ -130,22 +156,76 @@ def test_in_a_pytorch_loop() -> None:
     assert torch.equal(trained(log), trained(None)) and len(log.records) == 3
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the warnings of libraries about their own insides."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 @pytest.mark.long
-def test_as_a_lightning_callback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lightning calls hooks of its own class by name; a stand-in for it is enough to see that."""
-    import sys
-    import types
+def test_in_lightning_with_tensorboard(tmp_path: Path) -> None:
+    """The weights are those of training without it, and TensorBoard reads what was seen."""
+    with quietly():
+        import lightning
+        import torch
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        from torch.utils.tensorboard import SummaryWriter
 
-    class Callback:
-        pass
+        class Module(lightning.LightningModule):
+            def __init__(self) -> None:
+                super().__init__()
+                self.net = torch.nn.Linear(2, 1, bias=False)
 
-    home = types.ModuleType("lightning.pytorch")
-    home.Callback = Callback  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "lightning", types.ModuleType("lightning"))
-    monkeypatch.setitem(sys.modules, "lightning.pytorch", home)
-    log = tacit.Probe(X, Y, every=1)
-    callback = log.lightning()
-    assert isinstance(callback, Callback)
-    trainer = types.SimpleNamespace(global_step=12)
-    callback.on_train_batch_end(trainer, (linear, np.ones(2)), None, None, 0)
-    assert log.records[0]["step"] == 12
+            def forward(self, x: Any) -> Any:
+                return self.net(x)
+
+            def training_step(self, batch: Any, index: int) -> Any:
+                return torch.nn.functional.softplus(-batch[1] * self(batch[0])[:, 0]).mean()
+
+            def configure_optimizers(self) -> Any:
+                return torch.optim.SGD(self.parameters(), 0.5)
+
+        def trained(callbacks: list[Any]) -> Any:
+            torch.manual_seed(0)
+            module = Module()
+            examples = torch.utils.data.TensorDataset(torch.tensor(X).float(), torch.tensor(Y))
+            lightning.Trainer(
+                max_epochs=6,
+                callbacks=callbacks,
+                accelerator="cpu",
+                logger=False,
+                enable_checkpointing=False,
+                enable_progress_bar=False,
+                enable_model_summary=False,
+            ).fit(module, torch.utils.data.DataLoader(examples, batch_size=3))
+            return module.net.weight.detach().clone()
+
+        writer = SummaryWriter(str(tmp_path))
+        log = tacit.Probe(torch.tensor(X).float(), Y, every=2, writer=writer)
+        assert torch.equal(trained([log.lightning()]), trained([]))
+        writer.close()
+        board = EventAccumulator(str(tmp_path))
+        board.Reload()
+    seen = [(event.step, event.value) for event in board.Scalars("tacit/log_loss")]
+    assert [step for step, _ in seen] == [1, 3, 5]  # Lightning has counted the step by then
+    assert [value for _, value in seen] == pytest.approx([row["log_loss"] for row in log.records])
+
+
+@pytest.mark.long
+def test_weights_and_biases_keeps_what_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    with quietly():
+        import wandb
+
+        with wandb.init(project="tacit", dir=tmp_path, mode="offline") as run:
+            log = tacit.Probe(X, Y, every=1, writer=run)
+            for k in (1.0, 1.5):
+                log((linear, np.array([1.0, k])))
+            summary = dict(run.summary)
+    last = log.records[-1]
+    assert summary["tacit/step"] == 1 and summary["tacit/margin"] == last["margin"]
+    assert summary["tacit/residual"] == last["residual"]
