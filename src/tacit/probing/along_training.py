@@ -36,7 +36,7 @@ class Probe(Result):
 
     It looks at the same examples each time: at the first call, and then whenever a look as dear as
     the last one fits into 5 % of the time since the first call. The KKT residual, the dearest part,
-    is left out (NaN) until there is time for it, judged by the first of its gradients.
+    is left out (NaN) until there is time for it, judged by some of its gradients.
 
     Parameters
     ----------

@@ -97,16 +97,15 @@ def support_of(
     """The multipliers of the examples near to the smallest margin, which must be positive.
 
     Without a degree, the network is not homogeneous, and no margin but the smallest matters less.
-    None where it would take longer than `patience` seconds, judged by the first gradient.
+    None where it would take longer than `patience` seconds, judged by the first gradients.
     """
     points, rivals, q, tau = _candidates(margins.q, tau, most_points)
     plan = planned(len(points), model.size, memory)
     theta = model.theta
     norm = float(np.linalg.norm(theta))
     work = _Work(model, examples, points, margins.weights(points, rivals), plan.at_once)
-    begun = perf_counter()
     first = work.gradients(np.array([0]))[0]
-    if (perf_counter() - begun) * len(points) > patience:
+    if patience < math.inf and patience < work.seconds():
         return None
     # With g/s for ∂q(θ̂), λ/s' comes out instead of λ; so no power of ‖θ‖ can overflow.
     scale = max(float(np.linalg.norm(first)), 1e-300)
@@ -164,6 +163,12 @@ class _Work:
             J[at : at + len(some)] = piece
             at += len(some)
         return J
+
+    def seconds(self) -> float:
+        """How long all gradients may take, and λ as long again, by a first piece of them."""
+        piece, begun = np.arange(len(self.points))[: self.at_once], perf_counter()
+        self.gradients(piece)
+        return 2 * (perf_counter() - begun) * len(self.points) / len(piece)
 
     def gram(self, block: int, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """J Jᵀ and Jθ, from two blocks of rows at a time."""

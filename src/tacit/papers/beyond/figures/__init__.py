@@ -1,4 +1,4 @@
-"""Pictures that no paper could make: they need the exact limit, or a certified optimum.
+"""Pictures that no paper could make: they need the exact limit, a certified optimum or a probe.
 
 The settings are those of the papers' own experiments. Where a claim is ours and not a paper's, its
 `paper` value is what the theorem that it rests on says.
@@ -14,4 +14,5 @@ PAPER = Paper(
     **{"global": "global_margin"},
     hinted="hinted",
     principal="principal",
+    depth="depth",
 )
