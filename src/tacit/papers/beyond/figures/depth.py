@@ -156,13 +156,9 @@ def _looks(s: Depth, L: int, f: Net, sets: Sequence[Dataset], at: Sequence[float
 def _seen(f: Net, params: dict[str, Any], data: Dataset) -> tuple[float, ...]:
     probed = probe((f, params), data.X, data.y, seconds=0)
     homogeneity, support = probed.homogeneity, probed.support
-    off = (
-        probed.residual
-        if homogeneity.holds
-        else math.nan
-        if support is None
-        else (support.stationarity)
-    )
+    off = probed.residual
+    if not homogeneity.holds:  # there is no KKT point then, but there is a cone of gradients
+        off = math.nan if support is None else support.stationarity
     return off, homogeneity.degree, homogeneity.error, probed.smoothed_margin, _off(params, data)
 
 
