@@ -1,5 +1,6 @@
 """What the proof of Theorem 5.1 is made of: Lemma C.1, Propositions C.1 and C.2."""
 
+from abc import abstractmethod
 from typing import final
 
 import numpy as np
@@ -127,9 +128,9 @@ class LemmaC1(_OfClusters):
 class _DecidesLinearly(_OfClusters):
     """Propositions C.1 and C.2, which differ in where."""
 
+    @abstractmethod
     def where(self, groups: Clusters, x: np.ndarray) -> np.ndarray:
         """Which unit rows x the proposition speaks of."""
-        raise NotImplementedError
 
     def predict(self, case: Case) -> Prediction:
         words = "There the network decides like the linear classifier w̄ − ū."
