@@ -3,14 +3,10 @@
 Python would raise KeyboardInterrupt at whatever it is doing just then. In a callback of the garbage
 collector, where JAX has one, it would be printed and forgotten; inside an import or a library it
 may leave behind something half-made that the command needs for saving. So an interrupt waits for a
-moment at which our own code runs; for GRACE seconds, then it is raised wherever that is possible.
-
-Never in the middle of one of our own operators: Python looks for signals while it multiplies long
-integers, and NumPy's product of matrices of them frees memory twice where a product raises.
+moment at which our own code runs; for GRACE seconds, then it is raised wherever that does no harm.
 """
 
 import contextlib
-import opcode
 import os
 import signal
 import sys
@@ -29,10 +25,9 @@ TWICE = 0.5
 which a terminal and a wrapper (`make`, `uv run`) may both have passed on."""
 OURS = os.path.dirname(__file__) + os.sep
 LIBRARY = os.sep + os.path.join("jax", "_src") + os.sep
-UNSAFE = ("_xla_gc_callback",)
-"""Functions from which Python lets no exception out."""
-OPERATOR = opcode.opmap["BINARY_OP"]
-"""The instruction of `+`, `*`, `@` and the like."""
+UNSAFE = ("_xla_gc_callback", "_adjust_thread_count")
+"""Functions in which nothing is ever raised: Python lets no exception out of the first; the second,
+which starts the threads of a pool, would leave one that works on and that nobody waits for."""
 
 
 class _Interrupts:
@@ -68,8 +63,6 @@ def _can_be_raised(frame: FrameType | None, late: bool) -> bool:
         if code.co_filename.startswith("<frozen importlib") or code.co_name in UNSAFE:
             return False
         if LIBRARY in code.co_filename and not late:
-            return False
-        if code.co_filename.startswith(OURS) and code.co_code[frame.f_lasti] == OPERATOR:
             return False
         frame = frame.f_back
     return True
