@@ -11,6 +11,9 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpyd
 exclude_patterns = ["sweep", "papers/*/*"]
 html_theme = "furo"
 html_title = f"tacit {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 
 # Pages are read on GitHub too: links there go to files, and headings have anchors.
 myst_heading_anchors = 4

@@ -1,7 +1,5 @@
 """The command line and the Python lines that give the answer of the page again."""
 
-from __future__ import annotations
-
 import shlex
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradient descent from the same initial weights, to be shown beside the flow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

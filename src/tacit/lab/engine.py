@@ -1,7 +1,5 @@
 """What the page shows, computed by the library: each request becomes a few answers."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 import warnings

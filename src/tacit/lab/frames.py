@@ -1,7 +1,5 @@
 """Moments of a path as the page draws them, and the fingerprint of a whole run."""
 
-from __future__ import annotations
-
 import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a page is told first: the data it begins with, and what can be chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tacit.data.generators import GENERATORS

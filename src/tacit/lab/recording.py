@@ -1,7 +1,5 @@
 """A run as one page that needs nothing but itself: no server, no network."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

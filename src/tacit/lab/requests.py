@@ -1,7 +1,5 @@
 """What a page may ask for: every message is checked here before anything is computed of it."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One open page: what it asks for, and the workers that answer it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

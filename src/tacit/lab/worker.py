@@ -4,8 +4,6 @@ A first process imports and loads everything once; every worker is a copy of it 
 there is none, a fresh process). What goes through the pipes are texts of JSON, never objects.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

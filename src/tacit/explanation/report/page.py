@@ -6,14 +6,15 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tacit.explanation import Explanation
 from tacit.explanation.report import rows
 from tacit.explanation.report.command import UNNAMED, command, source, versions
-from tacit.explanation.report.phrases import alt, answer, names_directions, number, short
+from tacit.explanation.report.phrases import alt, answer, names_directions, short
+from tacit.explanation.sentences import counted
 from tacit.messages import count, printable
+from tacit.pages import render
 from tacit.plot import explanation_pictures
 from tacit.theorems import VerdictStatus
 
@@ -44,34 +45,34 @@ def page(explanation: Explanation) -> str:
     whole = [rows.statement(explanation, one, "all") for one in explanation.verdicts]
     applying = [one for part in sections for one in part.applying] + whole
     entries, uncited = rows.bibtex(explanation)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            explanation=explanation,
-            name=short(explanation.data.name),
-            full_name=printable(explanation.data.name),
-            about=_about(explanation),
-            answer=answer(explanation),
-            pictures=_pictures(explanation),
-            sections=sections,
-            worst=sections[worst],
-            missing=[short(name) for name in missing],
-            whole=whole,
-            refuted=[one for one in applying if one.status == VerdictStatus.REFUTED],
-            meanings={status: status.sentence for status in VerdictStatus},
-            holds=rows.HOLDS,
-            most_groups=rows.MOST_GROUPS,
-            setting=rows.setting(explanation),
-            parameters=[(k, printable(str(v))) for k, v in explanation.data.parameters.items()],
-            command=command(explanation),
-            unnamed=source(explanation.data) == UNNAMED,
-            versions=versions(),
-            bibtex=entries,
-            uncited=uncited,
-            script=_script(),
-            script_hash=b64encode(sha256(_script().encode()).digest()).decode(),
-        )
+    return render(
+        "tacit.explanation.report",
+        as_code,
+        counted,
+        short,
+        explanation=explanation,
+        name=short(explanation.data.name),
+        full_name=printable(explanation.data.name),
+        about=_about(explanation),
+        answer=answer(explanation),
+        pictures=_pictures(explanation),
+        sections=sections,
+        worst=sections[worst],
+        missing=[short(name) for name in missing],
+        whole=whole,
+        refuted=[one for one in applying if one.status == VerdictStatus.REFUTED],
+        meanings={status: status.sentence for status in VerdictStatus},
+        holds=rows.HOLDS,
+        most_groups=rows.MOST_GROUPS,
+        setting=rows.setting(explanation),
+        parameters=[(k, printable(str(v))) for k, v in explanation.data.parameters.items()],
+        command=command(explanation),
+        unnamed=source(explanation.data) == UNNAMED,
+        versions=versions(),
+        bibtex=entries,
+        uncited=uncited,
+        script=_script(),
+        script_hash=b64encode(sha256(_script().encode()).digest()).decode(),
     )
 
 
@@ -120,19 +121,3 @@ def as_code(text: str) -> Markup:
 def _script() -> str:
     """The one script that the page allows, by its hash: buttons that copy a command."""
     return files("tacit.explanation.report").joinpath("page.js").read_text("utf-8")
-
-
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("tacit.explanation.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["number"] = number
-    made.filters["printable"] = printable
-    made.filters["as_code"] = as_code
-    made.filters["short"] = short
-    return made

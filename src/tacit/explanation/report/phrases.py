@@ -1,4 +1,4 @@
-"""Sentences and numbers of the page."""
+"""Sentences of the page."""
 
 import math
 from collections.abc import Sequence
@@ -9,24 +9,12 @@ from tacit.explanation import Explanation, Part
 from tacit.explanation.sentences import KEPT, just_fail, of_the_data, of_the_run, telling
 from tacit.flow.limits import ROUNDING
 from tacit.messages import count, printable
+from tacit.pages import number
 from tacit.theorems import Verdict, VerdictStatus
 from tacit.theorems.judgement import angle_between
 
-TINY = 1e-4
-"""Numbers below this are shown by size only."""
 LONGEST = 100
 """Letters of a name that is not shown as a whole."""
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A number for a person: few digits, a true minus sign, a dash for what is missing."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if 0 < abs(value) < TINY:
-        digits = min(digits, 2)
-    return f"{float(value):.{digits}g}".replace("-", "−")
 
 
 def short(name: str) -> str:

@@ -7,10 +7,11 @@ import numpy as np
 
 from tacit.explanation import Explanation, Part
 from tacit.explanation.report.command import command
-from tacit.explanation.report.phrases import nearest, number, place, short
+from tacit.explanation.report.phrases import nearest, place, short
 from tacit.explanation.sentences import counts, just_fail, of_the_test
 from tacit.flow.limits import EVENT_NOUNS, ROUNDING
 from tacit.messages import count
+from tacit.pages import number
 from tacit.theorems import Verdict, VerdictStatus, bibliography
 from tacit.values import Check
 
