@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -194,13 +195,85 @@ def test_biases_are_named_but_the_first(points: np.ndarray) -> None:
     assert probed.homogeneity.holds and probed.homogeneity.degree == 3
 
 
-def test_another_activation_is_named(points: np.ndarray) -> None:
-    def f(p: Any, x: Any) -> Any:
-        return (p[1] @ jnp.tanh(p[0] @ x))[0]
+@jax.custom_vjp
+def with_own_gradient(z: Any) -> Any:
+    return jnp.tanh(z)
 
+
+with_own_gradient.defvjp(lambda z: (jnp.tanh(z), z), lambda z, g: (g * (1 - jnp.tanh(z) ** 2),))
+
+NOT_HOMOGENEOUS = {
+    "tanh": (jnp.tanh, ["tanh"]),
+    "softplus": (jax.nn.softplus, ["exp", "log1p"]),
+    "plus one": (lambda z: jax.nn.relu(z) + 1, ["add (of values of degrees 0 and 1)"]),
+    "a constant beside": (
+        lambda z: jnp.concatenate([z[:5], jnp.ones(1)]),
+        ["concatenate (of values of degrees 0 and 1)"],
+    ),
+    "normalised": (
+        lambda z: (z - z.mean()) / jnp.sqrt(z.var() + 0.1),
+        ["add (of values of degrees 0 and 2)"],
+    ),
+    "a loop": (lambda z: jax.lax.fori_loop(0, 2, lambda _, u: jnp.sin(u), z), ["scan"]),
+    "custom_vjp": (with_own_gradient, ["tanh"]),
+    "two of them": (lambda z: jnp.sin(jnp.tanh(z)), ["tanh", "sin"]),
+}
+
+
+@pytest.mark.parametrize("name", NOT_HOMOGENEOUS)
+def test_the_operation_that_breaks_it_is_named(name: str, points: np.ndarray) -> None:
+    phi, operations = NOT_HOMOGENEOUS[name]
+
+    def f(p: Any, x: Any) -> Any:
+        return (p[1] @ phi(p[0] @ x))[0]
+
+    homogeneity = tacit.probe(
+        (f, layers((4, 6, 1), 7)), points, np.where(points[:, 0] > 0, 1, -1)
+    ).homogeneity
+    assert not homogeneity.holds and "leave out" in homogeneity.advice
+    # JAX keeps lines and names of compiled functions as it likes; the next test has a line.
+    place = r" at test_jax\.py:\d+| in softplus"
+    named = [re.sub(place, "", reason) for reason in homogeneity.reasons]
+    assert named == [f"the operation {operation}" for operation in operations]
+
+
+def test_the_line_that_breaks_it_is_named(points: np.ndarray) -> None:
+    def f(p: Any, x: Any) -> Any:
+        z = p[0] @ x
+        return (p[1] @ jnp.cos(z))[0]
+
+    line = f.__code__.co_firstlineno + 2
     probed = tacit.probe((f, layers((4, 6, 1), 7)), points, np.where(points[:, 0] > 0, 1, -1))
-    assert probed.homogeneity.reasons == ("the operation tanh",)
-    assert "leave out" in probed.homogeneity.advice
+    assert probed.homogeneity.reasons == (f"the operation cos at test_jax.py:{line}",)
+
+
+@pytest.mark.parametrize(
+    "phi", [lambda z: z / jnp.linalg.norm(z), lambda z: z**3, lambda z: jnp.sqrt(z @ z) * z]
+)
+def test_homogeneous_parts_are_not_blamed(phi: Any, points: np.ndarray) -> None:
+    """Of degree 0, 3 and 2; a bias of the output is what breaks it, and is alone named."""
+
+    def f(p: Any, x: Any) -> Any:
+        return (p["V"] @ phi(p["W"] @ x))[0] + p["b"]
+
+    W, V = layers((4, 6, 1), 7)
+    y = np.where(points[:, 0] > 0, 1, -1)
+    degree = tacit.probe((f, {"W": W, "V": V, "b": np.zeros(())}), points, y).homogeneity.degree
+    homogeneity = tacit.probe((f, {"W": W, "V": V, "b": np.ones(())}), points, y).homogeneity
+    assert homogeneity.holds == (degree == 1)
+    assert [one.partition(" (")[0] for one in homogeneity.reasons] == ["bias in b"] * (degree != 1)
+
+
+def test_what_holds_nearby_is_tried_far_off(points: np.ndarray) -> None:
+    """min(z, 6) is z for these weights, and Euler's identity sees no difference."""
+
+    def f(p: Any, x: Any) -> Any:
+        return (p[1] @ jnp.clip(p[0] @ x, 0, 60))[0]
+
+    params = layers((4, 6, 1), 7)
+    probed = tacit.probe((f, params), points, np.where(points[:, 0] > 0, 1, -1))
+    assert probed.homogeneity.error < 1e-12 and not probed.homogeneity.holds
+    assert "the operation min" in probed.homogeneity.reasons[0]
 
 
 def test_data_that_is_not_fitted_says_what_it_can(points: np.ndarray) -> None:

@@ -160,6 +160,85 @@ def test_what_breaks_homogeneity_is_named(torch: Any) -> None:
     assert reasons == ["bias in layer 2", "bias in layer 4"]
 
 
+def test_functions_that_break_homogeneity_are_named(torch: Any) -> None:
+    nn, F = torch.nn, torch.nn.functional
+    mixed = "(of values of degrees 0 and 1)"
+
+    class Net(nn.Module):
+        def __init__(self, phi: Any) -> None:
+            super().__init__()
+            self.fc1, self.phi, self.fc2 = nn.Linear(5, 8), phi, nn.Linear(8, 2, bias=False)
+
+        def forward(self, x: Any) -> Any:
+            return self.fc2(self.phi(self.fc1(x)))
+
+    def constant_beside(z: Any) -> Any:
+        return torch.cat([z[:, :7], torch.ones(len(z), 1, dtype=z.dtype)], 1)
+
+    for phi, reasons in (
+        (torch.tanh, ["tanh"]),
+        (lambda z: z.sigmoid(), ["sigmoid"]),
+        (F.gelu, ["gelu"]),
+        (F.softplus, ["softplus"]),
+        (lambda z: F.layer_norm(z, (8,)), ["layer_norm"]),
+        (lambda z: F.relu(z) + 1, [f"add {mixed}"]),
+        (lambda z: 1 - z, [f"sub {mixed}"]),
+        (lambda z: z.add_(1.0), [f"add {mixed}"]),
+        (constant_beside, [f"cat {mixed}"]),
+        (F.relu6, ["relu6"]),  # which no unit reaches here
+        (lambda z: torch.sin(torch.tanh(z)), ["tanh", "sin"]),
+        (lambda z: F.dropout(F.leaky_relu(z), training=False), []),
+        (lambda z: z * F.normalize(z), []),
+    ):
+        homogeneity = tacit.probe(Net(phi), points(torch), np.arange(30) % 2).homogeneity
+        assert list(homogeneity.reasons) == [f"the operation {one}" for one in reasons]
+        assert homogeneity.holds == (not reasons)
+
+
+def test_a_transformer_is_taken_apart(torch: Any) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+            self.out = torch.nn.Linear(6, 2, bias=False)
+
+        def forward(self, x: Any) -> Any:
+            return self.out(self.layer(x).sum(dim=1))
+
+    X = torch.randn(20, 3, 6, generator=torch.Generator().manual_seed(0))
+    reasons = tacit.probe(Net(), X, np.arange(20) % 2).homogeneity.reasons
+    assert {"LayerNorm in layer.norm1", "LayerNorm in layer.norm2"} <= set(reasons)
+    assert any("the operation add in layer (of values of degrees 0" in one for one in reasons)
+
+
+def test_what_has_no_forward_derivative(torch: Any) -> None:
+    class Rectify(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, z: Any) -> Any:
+            ctx.save_for_backward(z)
+            return z.clamp(min=0)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * (ctx.saved_tensors[0] > 0)
+
+    class Own(torch.nn.Module):
+        def forward(self, z: Any) -> Any:
+            return Rectify.apply(z)
+
+    model, X = mlp(torch, (5, 9, 1)), points(torch)
+    model[1] = torch.nn.ReLU()
+    y = np.where(model(X).detach().numpy()[:, 0] > 0, 1, -1)
+    usual = tacit.probe(model, X, y)
+    model[1] = Own()
+    probed = tacit.probe(model, X, y)
+    assert probed.homogeneity.degree == 2 and probed.homogeneity.holds
+    assert probed.residual == pytest.approx(usual.residual, rel=1e-9)
+    model.append(torch.nn.Tanh())
+    (reason,) = tacit.probe(model, X, y).homogeneity.reasons
+    assert reason == "perhaps something in 1 that has no forward derivative"
+
+
 def state(model: Any) -> tuple[Any, ...]:
     """All that a probe could have left behind in a module."""
     return (
@@ -202,23 +281,30 @@ def test_nothing_is_changed(torch: Any) -> None:
     assert any("training mode" in note and "Dropout in 3" in note for note in probed.notes)
 
 
-@pytest.mark.parametrize("calls", [1, 2, 3, 5, 8, 13])
-def test_nothing_is_changed_by_an_interrupt(torch: Any, calls: int) -> None:
-    left = [calls]
+def test_nothing_is_changed_by_an_interrupt(torch: Any) -> None:
+    """At any call of the model, also while its operations are asked what breaks homogeneity."""
+    left = [0]
 
     class Interrupted(torch.nn.Module):
         def forward(self, x: Any) -> Any:
             left[0] -= 1
             if left[0] == 0:
                 raise KeyboardInterrupt
-            return x
+            return torch.tanh(x)
 
     model = torch.nn.Sequential(trained_once(torch), Interrupted())
     model.train()
-    before = state(model)
-    with pytest.raises(KeyboardInterrupt):
-        tacit.probe(model, points(torch), np.arange(30) % 2)
-    assert same(before, state(model))
+    before, X, y = state(model), points(torch), np.arange(30) % 2
+    tacit.probe(model, X, y)
+    calls = -left[0]
+    assert calls > 15
+    for call in range(1, calls + 1, 3):
+        left[0] = call
+        with pytest.raises(KeyboardInterrupt):
+            tacit.probe(model, X, y)
+        assert same(before, state(model))
+        assert torch.autograd.forward_ad._current_level == -1
+        assert torch.overrides._get_current_function_mode() is None
 
 
 def test_a_random_model_is_refused(torch: Any) -> None:
@@ -255,6 +341,44 @@ def test_bad_models_are_one_line(torch: Any) -> None:
     refused(lambda: tacit.probe(broken, X, y), "parameter weight", "NaN")
     wide = nn.Conv1d(5, 2, 1)
     refused(lambda: tacit.probe(wide, X[:, :, None].repeat(1, 1, 3), y), "shape (30, 2, 3)")
+
+
+def test_bad_examples_are_one_line(torch: Any) -> None:
+    model, X, y = mlp(torch, (5, 9, 2)), points(torch), np.arange(30) % 2
+    refused(lambda: tacit.probe(model, X.to_sparse(), y), "sparse", "to_dense()")
+    refused(lambda: tacit.probe(model, DataLoaderLike(), y), "`X` must be an array or a tensor")
+    refused(lambda: tacit.probe(model, X, np.where(y == 1, np.nan, 0)), "`y` holds NaN")
+    refused(lambda: tacit.probe(model, X, [None] * 30), "`y` holds object")
+    refused(lambda: tacit.probe(model.state_dict(), X, y), "weights without a network")
+    refused(lambda: tacit.probe(torch.nn.Linear, X, y), "a class", "Linear(…)")
+    refused(lambda: tacit.probe(model, X, y, memory=np.nan), "`memory=nan`")
+    refused(lambda: tacit.probe(model, X, y, seconds=-1), "`seconds=-1`")
+    classes = tacit.probe(model, X, y)
+    np.testing.assert_array_equal(tacit.probe(model, X, y == 1).q, classes.q)
+    one = mlp(torch, (5, 9, 1))
+    texts = np.array(["no", "yes"], dtype=object)[y]
+    np.testing.assert_array_equal(tacit.probe(one, X, texts).q, tacit.probe(one, X, y).q)
+
+
+class DataLoaderLike:
+    """It has a length and no shape."""
+
+    def __len__(self) -> int:
+        return 30
+
+
+def test_a_batch_that_is_mixed_is_refused(torch: Any) -> None:
+    nn = torch.nn
+    norm = nn.BatchNorm1d(8, track_running_stats=False)
+    model = nn.Sequential(nn.Linear(5, 8), norm, nn.ReLU(), nn.Linear(8, 2))
+    refused(lambda: tacit.probe(model, points(torch), np.arange(30) % 2), "the others in its batch")
+
+
+def test_outputs_of_zero_have_no_degree(torch: Any) -> None:
+    model = mlp(torch, (5, 9, 2))
+    model[0].weight.data.zero_()
+    probed = tacit.probe(model, points(torch), np.arange(30) % 2)
+    assert "its outputs are all 0" in repr(probed) and np.isnan(probed.margin)
 
 
 def test_weights_too_large_for_float32(torch: Any) -> None:
@@ -318,3 +442,37 @@ def test_equinox_and_flax(torch: Any) -> None:
     variables = net.init(jax.random.key(0), X)
     probed = tacit.probe((net, variables), X, y)
     assert probed.homogeneity.degree == 2 and probed.network is not None and probed.network.d == 6
+
+
+def test_flax_modules_as_they_train_and_evaluate(torch: Any) -> None:
+    import flax.linen as nn
+    import jax
+    from flax import nnx
+
+    X, y = points(torch).numpy(), np.arange(30) % 2
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any, train: bool = True) -> Any:
+            x = nn.Dense(8, use_bias=False)(x)
+            x = nn.BatchNorm(use_running_average=not train, use_bias=False)(x)
+            x = nn.Dropout(0.5, deterministic=not train)(nn.relu(x))
+            return nn.Dense(2, use_bias=False)(x)
+
+    net = Net()
+    variables = net.init(jax.random.key(0), X, train=False)
+    refused(lambda: tacit.probe((net, variables), X, y), "train=False")
+    probed = tacit.probe((lambda v, x: net.apply(v, x, train=False), variables), X, y)
+    assert probed.homogeneity.degree == 3  # two matrices and the scales between them
+    assert probed.parameters == 5 * 8 + 8 + 8 * 2
+
+    class Two(nnx.Module):
+        def __init__(self) -> None:
+            self.one = nnx.Linear(5, 8, rngs=nnx.Rngs(0))
+            self.two = nnx.Linear(8, 1, use_bias=False, rngs=nnx.Rngs(1))
+
+        def __call__(self, x: Any) -> Any:
+            return self.two(nnx.relu(self.one(x)))
+
+    probed = tacit.probe(Two(), X, y)
+    assert probed.network is not None and probed.network.d == 6

@@ -1,10 +1,8 @@
 """What `probe` asks of a network, whichever library it is written in; arrays are float64."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,6 +11,10 @@ import numpy as np
 
 from tacit.messages import printable
 from tacit.values import BadInput
+
+IN_TRAINING = ("InvalidRngError", "ModifyScopeVariableError")
+"""What Flax raises of modules with dropout or batch normalisation as they train."""
+AS_EVALUATED = "give it as it evaluates, (lambda v, x: module.apply(v, x, train=False), variables)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +73,20 @@ class Differentiable(ABC):
         """The gradient of Σ_i c_i·f(x_i)."""
 
     @abstractmethod
+    def times(self, factors: Mapping[str, float]) -> Self:
+        """The same network with the parameters of these names multiplied by that."""
+
     def without(self, names: Collection[str]) -> Self:
         """The same network with the parameters of these names set to 0."""
+        return self.times(dict.fromkeys(names, 0.0))
 
     @abstractmethod
     def dense_layers(self, batches: Iterator[Any]) -> list[DenseLayer]:
         """Its matrices in the order in which they are used."""
 
     @abstractmethod
-    def bent(self, X: Any) -> list[str]:
-        """Which parts that have no matrix do not satisfy φ(cz) = cφ(z), in words."""
+    def breaking(self, X: Any, tolerance: float) -> list[str]:
+        """Which operations break Euler's identity by more than this, in words."""
 
 
 def as_rows(outputs: Any, b: int) -> np.ndarray:
@@ -109,6 +115,8 @@ def running(X: Any) -> Iterator[None]:
     except Exception as error:  # any library may be in there
         reason = printable(str(error).strip().partition("\n")[0])[:300] or "no reason given"
         shape = tuple(getattr(X, "shape", ()))
+        kind = type(error).__name__
+        hint = f"; {AS_EVALUATED}" if kind in IN_TRAINING else ""
         raise BadInput(
-            f"the model fails on a batch of shape {shape}: {type(error).__name__}: {reason}"
+            f"the model fails on a batch of shape {shape}: {kind}: {reason}{hint}"
         ) from error

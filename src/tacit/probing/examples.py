@@ -1,7 +1,5 @@
 """Examples and their labels: batches of bounded size, and the margins q that labels make of f."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -91,16 +89,25 @@ def examples_of(X: Any, y: Any) -> Examples:
     if not hasattr(X, "shape") or type(X).__module__.startswith("pandas"):
         X = np.asarray(X)
     shape = tuple(X.shape)
+    if not shape:
+        raise BadInput("`X` must be an array or a tensor with all examples, of shape (n, …)")
+    if hasattr(X, "is_sparse") and (X.is_sparse or "sparse" in str(X.layout)):
+        raise BadInput("`X` is a sparse tensor; give X.to_dense()")
     if hasattr(y, "detach"):
         y = y.detach().cpu()
     labels = np.asarray(y)
+    if labels.dtype.kind == "O":  # texts of a data frame
+        labels = np.asarray(labels.tolist())
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if not shape or labels.shape != shape[:1] or 0 in shape:
+    if labels.shape != shape[:1] or 0 in shape:
         raise BadInput(
             f"X has shape {shape} and y has shape {labels.shape}; they must be (n, …) and (n,), "
             "with n at least 1"
         )
+    if labels.dtype.kind not in "biufUS" or (labels.dtype.kind == "f" and np.isnan(labels).any()):
+        what = "NaN" if labels.dtype.kind == "f" else str(labels.dtype)
+        raise BadInput(f"`y` holds {what}; labels must be numbers or texts")
     examples = Examples(X, labels)
     at = 0
     for batch in examples.batches():
@@ -148,7 +155,7 @@ def margins_of(outputs: np.ndarray, y: np.ndarray) -> Margins:
             )
         positive = max(kinds[-1], 1) if known else kinds[-1]
         return Margins(outputs, np.where(y == positive, 1, -1))
-    whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((y == np.round(y)).all()))
+    whole = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((y == np.round(y)).all()))
     if not whole or kinds[0] < 0 or kinds[-1] >= K:
         raise BadInput(
             f"the model has {K} outputs, so labels are whole numbers from 0 to {K - 1}; "

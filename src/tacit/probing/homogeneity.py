@@ -1,10 +1,9 @@
 """Is a network homogeneous in its parameters? Euler's identity, measured on every example.
 
 f is homogeneous of degree L, f(cθ) = c^L f(θ), if and only if θ·∂f = L f for all θ. Where that
-fails, parameters that look like biases are set to 0, all but one at a time, to see which break it.
+fails, parameters that look like biases are set to 0, all but one at a time, to see which break it;
+where they are not all, every operation on the way to the output is asked.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Collection
@@ -22,6 +21,8 @@ ROUNDINGS = 1e5
 """Rounding errors that it may have beside that; it matters in single precision."""
 SAMPLE = 256
 """Examples on which parameters are looked at one by one."""
+FACTORS = (0.01, 100.0)
+"""Multiples of θ at which f is compared: a ReLU6 that nothing saturates breaks nothing nearby."""
 MOST_NAMED = 4
 _BIAS = re.compile(r"(.*[^a-z])?(bias|beta|shift|b\d*)", re.IGNORECASE)
 _WEIGHT = re.compile(r"weight|kernel|scale|gamma", re.IGNORECASE)
@@ -69,6 +70,8 @@ class Homogeneity:
     groups: tuple[ParameterGroup, ...]
 
     def __repr__(self) -> str:
+        if self.holds and np.isnan(self.degree):
+            return "its outputs are all 0, so it has no degree"
         if self.holds:
             return (
                 f"homogeneous of degree {self.degree:g} (Euler's identity up to {self.error:.1e})"
@@ -108,8 +111,13 @@ def measured(model: Differentiable, examples: Examples, outputs: np.ndarray) -> 
         groups.append(
             ParameterGroup(name, array.size, float(np.linalg.norm(array)), part, float(off.max()))
         )
-    reasons = () if holds else tuple(_reasons(model, few, tolerance))
-    return Homogeneity(holds, degree, float(errors[worst]), worst, reasons, tuple(groups))
+    if holds:
+        reasons = _reasons_far_off(model, few, degree, tolerance)
+    else:
+        reasons = _reasons(model, few, tolerance)
+    return Homogeneity(
+        not reasons, degree, float(errors[worst]), worst, tuple(reasons), tuple(groups)
+    )
 
 
 def _identity(f: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:
@@ -124,6 +132,21 @@ def _identity(f: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:
     size = np.abs(f).max(axis=1)
     size = max(abs(degree), 1.0) * np.maximum(size, np.median(size))
     return degree, np.abs(slopes - degree * f).max(axis=1) / np.maximum(size, 1e-300)
+
+
+def _reasons_far_off(
+    model: Differentiable, X: object, degree: float, tolerance: float
+) -> list[str]:
+    """What breaks f(cθ) = c^L f(θ) far off, where the identity holds nearby."""
+    f = model.outputs(X)
+    for c in FACTORS:
+        scaled = model.times(dict.fromkeys(model.parameters, c))
+        with np.errstate(over="ignore", invalid="ignore"):
+            g = scaled.outputs(X) / c**degree
+            error = float(np.abs(g - f).max()) / max(float(np.abs(f).max()), 1e-300)
+        if np.isfinite(error) and error > tolerance:
+            return scaled.breaking(X, tolerance) or [f"f(cθ) is not c^{degree:g} f(θ) at c = {c:g}"]
+    return []
 
 
 def _error(model: Differentiable, X: object, without: Collection[str]) -> float:
@@ -146,10 +169,11 @@ def _reasons(model: Differentiable, X: object, tolerance: float) -> list[str]:
         if array.any() and looks_like_bias(name, array) and not _essential(model, X, name)
     }
     if _error(model, X, biases) > tolerance:
-        parts = model.without(biases).bent(X)
-        other = f"something outside of its layers, with {count(len(biases), 'bias', 'biases')} at 0"
-        more = [f"perhaps biases, too ({len(biases)})"] if parts and biases else []
-        return (parts or [other]) + more
+        parts = model.without(biases).breaking(X, tolerance)
+        if not parts:
+            return [f"something unseen, with {count(len(biases), 'bias', 'biases')} at 0"]
+        with_biases = [part for part in model.breaking(X, tolerance) if part not in parts]
+        return parts + [f"perhaps {part} with its bias" for part in with_biases]
     alone = {name: _error(model, X, biases - {name}) for name in model.parameters if name in biases}
     broken = {name: off for name, off in alone.items() if off > tolerance}
     breaking = [f"bias in {_layer(name)} ({off:.1%} alone)" for name, off in broken.items()]

@@ -1,20 +1,15 @@
 """The layers inside of a JAX function, read off the program that JAX makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit._jax import float64
+from tacit.probing.jax_programs import Pair, bound, interpreted
 
 VIEWS = {"transpose", "convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "copy"}
 """Operations after which a parameter is still that parameter."""
-BENT = {"tanh", "logistic", "erf", "erfc", "exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos"}
-"""Operations φ without φ(cz) = cφ(z) that activations and normalisations are made of."""
-INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-"""Where an operation that calls a program keeps it."""
 
 
 class LayerKey(NamedTuple):
@@ -46,35 +41,11 @@ class _Reader:
         self.keys: list[LayerKey] = []
         self.values: list[Any] = []
 
-    def run(self, jaxpr: Any, consts: Any, given: list[Any], marks: list[Any]) -> tuple[Any, Any]:
-        values: dict[Any, Any] = {}
-        known: dict[Any, Any] = {}
-        for names, arrays in ((jaxpr.constvars, consts), (jaxpr.invars, given)):
-            values.update(zip(names, arrays, strict=True))
-        known.update(zip(jaxpr.invars, marks, strict=True))
-
-        def value(one: Any) -> Any:
-            return one.val if hasattr(one, "val") else values[one]
-
-        def mark(one: Any) -> Any:
-            return None if hasattr(one, "val") else known.get(one)
-
-        for eqn in jaxpr.eqns:
-            inputs, input_marks = [value(v) for v in eqn.invars], [mark(v) for v in eqn.invars]
-            inner = next((eqn.params[key] for key in INNER if key in eqn.params), None)
-            if inner is not None and eqn.primitive.name not in ("scan", "while", "cond"):
-                inside = getattr(inner, "jaxpr", inner)
-                consts_in = getattr(inner, "consts", ())
-                made, made_marks = self.run(inside, consts_in, inputs, input_marks)
-            else:
-                bound = eqn.primitive.get_bind_params(eqn.params)
-                functions, options = bound if isinstance(bound, tuple) else ((), bound)
-                made = eqn.primitive.bind(*functions, *inputs, **options)
-                made = list(made) if eqn.primitive.multiple_results else [made]
-                made_marks = [self._mark(eqn, input_marks, made[0])] + [None] * (len(made) - 1)
-            values.update(zip(eqn.outvars, made, strict=True))
-            known.update(zip(eqn.outvars, made_marks, strict=True))
-        return [value(v) for v in jaxpr.outvars], [mark(v) for v in jaxpr.outvars]
+    def compute(self, eqn: Any, given: list[Pair], inside: str) -> list[Pair]:
+        """Arrays with their marks."""
+        made = bound(eqn)(*(array for array, _ in given))
+        marks = [self._mark(eqn, [mark for _, mark in given], made[0])] + [None] * (len(made) - 1)
+        return list(zip(made, marks, strict=True))
 
     def _mark(self, eqn: Any, marks: list[Any], made: Any) -> Any:
         name = eqn.primitive.name
@@ -115,8 +86,8 @@ def layer_outputs(
 
     def one(x: Any) -> list[Any]:
         reader = _Reader(leaves)
-        marks = [_View(i) for i in range(len(leaves))] + [None]
-        reader.run(closed.jaxpr, closed.consts, [*leaves, x], marks)
+        given = [*((leaf, _View(i)) for i, leaf in enumerate(leaves)), (x, None)]
+        interpreted(closed.jaxpr, closed.consts, given, reader.compute)
         keys[:] = reader.keys
         return reader.values
 
@@ -129,22 +100,3 @@ def layer_outputs(
 def _units(leaves: list[Any], key: LayerKey) -> int:
     shape = leaves[key.weight].shape
     return shape[int(key.transposed)] if len(shape) == 2 else 1
-
-
-def bent_primitives(
-    f: Callable[[list[Any], Any], Any], leaves: list[Any], x: np.ndarray
-) -> list[str]:
-    """Operations in the program that are not homogeneous, by name."""
-    names: dict[str, None] = {}
-
-    def walk(jaxpr: Any) -> None:
-        for eqn in jaxpr.eqns:
-            names.setdefault(eqn.primitive.name)
-            for inner in eqn.params.values():
-                inside = getattr(inner, "jaxpr", inner)
-                if hasattr(inside, "eqns"):
-                    walk(inside)
-
-    with float64() as jax:
-        walk(jax.make_jaxpr(f)(leaves, x).jaxpr)
-    return [f"the operation {name}" for name in names if name in BENT]

@@ -17,7 +17,8 @@ from tacit._jax import float64
 from tacit.messages import printable
 from tacit.probing.differentiable import DenseLayer, Differentiable, as_rows, running
 from tacit.probing.examples import as_array
-from tacit.probing.jax_layers import LayerKey, bent_primitives, layer_outputs
+from tacit.probing.jax_layers import LayerKey, layer_outputs
+from tacit.probing.jax_operations import broken_operations
 from tacit.values import BadInput
 
 GIVE = (
@@ -76,7 +77,11 @@ class JaxModel(Differentiable):
         ways = [v if k in names else np.zeros_like(v) for k, v in self.parameters.items()]
         with float64(), running(X):
             batch, b = _padded(X)
-            return as_rows(self._compiled.along(self._leaves, ways, batch), len(batch))[:b]
+            try:
+                slopes = self._compiled.along(self._leaves, ways, batch)
+            except TypeError:
+                slopes = self._compiled.along_transposed(self._leaves, ways, batch)
+            return as_rows(slopes, len(batch))[:b]
 
     def gradients(self, X: Any, C: np.ndarray) -> np.ndarray:
         with float64(), running(X):
@@ -91,10 +96,9 @@ class JaxModel(Differentiable):
             parts = self._compiled.combination(self._leaves, _padded(X)[0], weights)
             return np.concatenate([np.asarray(part).ravel() for part in parts])
 
-    def without(self, names: Collection[str]) -> Self:
+    def times(self, factors: Mapping[str, float]) -> Self:
         other = copy(self)
-        zeros = np.zeros_like
-        other.parameters = {k: zeros(v) if k in names else v for k, v in self.parameters.items()}
+        other.parameters = {k: factors.get(k, 1.0) * v for k, v in self.parameters.items()}
         return other
 
     def dense_layers(self, batches: Iterator[Any]) -> list[DenseLayer]:
@@ -116,9 +120,10 @@ class JaxModel(Differentiable):
             made.append(DenseLayer(names[index], W.T if transposed else W, shift, alive, total / n))
         return made
 
-    def bent(self, X: Any) -> list[str]:
-        with float64(), running(X):
-            return bent_primitives(self._function.outputs, self._leaves, np.asarray(X[0]))
+    def breaking(self, X: Any, tolerance: float) -> list[str]:
+        with float64() as jax, running(X):
+            f = jax.vmap(self._function.outputs, in_axes=(None, 0))
+            return broken_operations(f, self._leaves, _padded(X)[0], tolerance)
 
 
 @dataclass(frozen=True)
@@ -156,13 +161,15 @@ class _Function:
 class _Compiled(NamedTuple):
     outputs: Any
     along: Any
+    along_transposed: Any
+    """The same where something, by custom_vjp, has gradients alone."""
     gradients: Any
     combination: Any
 
 
 def _compile(function: _Function) -> _Compiled:
     with float64() as jax:
-        grad, jit, jvp, vmap = jax.grad, jax.jit, jax.jvp, jax.vmap
+        grad, jit, jvp, vjp, vmap = jax.grad, jax.jit, jax.jvp, jax.vjp, jax.vmap
     f = vmap(function.outputs, in_axes=(None, 0))
 
     def weighted(leaves: Any, x: Any, c: Any) -> Any:
@@ -171,11 +178,15 @@ def _compile(function: _Function) -> _Compiled:
     def along(leaves: Any, ways: Any, X: Any) -> Any:
         return jvp(lambda moved: f(moved, X), (leaves,), (ways,))[1]
 
+    def transposed(leaves: Any, ways: Any, X: Any) -> Any:
+        made, pullback = vjp(lambda moved: f(moved, X), leaves)
+        return jax.linear_transpose(lambda u: pullback(u)[0], made)(ways)[0]
+
     def total(leaves: Any, X: Any, C: Any) -> Any:
         return (f(leaves, X) * C).sum()
 
     each = vmap(grad(weighted), in_axes=(None, 0, 0))
-    return _Compiled(jit(f), jit(along), jit(each), jit(grad(total)))
+    return _Compiled(jit(f), jit(along), jit(transposed), jit(each), jit(grad(total)))
 
 
 _kept = lru_cache(maxsize=4)(_compile)

@@ -1,7 +1,5 @@
 """Numbers read off each dense layer: its rank, clusters of units, dead units, balance."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +25,8 @@ from tacit.values.arguments import check_kinds
 MOST_CERTIFIED = 2**24
 """Neurons by points by dimensions up to which a two-layer network is certified at once."""
 LARGEST_FLOAT32 = 3.4e38
+SAME, ROUNDINGS = 1e-9, 1e4
+"""Outputs that differ by this share, or by so many rounding errors, are the same."""
 
 
 def probe(
@@ -73,6 +76,10 @@ def probe(
     check_kinds(probe, {"tau": tau, "memory": memory, "seconds": seconds})
     if not tau >= 0:
         raise BadInput(f"`tau={tau}` must be 0 or more")
+    if not memory > 0:
+        raise BadInput(f"`memory={memory}` must be positive; it counts bytes")
+    if not seconds >= 0:
+        raise BadInput(f"`seconds={seconds}` must be 0 or more")
     if isinstance(X, Dataset) and y is None:
         X, y = X.X, X.y
     if y is None:
@@ -96,10 +103,8 @@ def probed_on(
     started = perf_counter()
     network = differentiable(model, examples)
     outputs = examples.mapped(network.outputs)
-    few = examples.sample(16)
-    if not np.array_equal(network.outputs(few), network.outputs(few), equal_nan=True):
-        raise BadInput("the model gives other outputs when asked again; it must not be random")
     margins = margins_of(outputs, examples.y)
+    _check_repeats(network, examples.sample(16))
     homogeneity = measured(network, examples, outputs)
     notes = list(network.notes)
     if np.abs(outputs).max() > LARGEST_FLOAT32:
@@ -154,10 +159,30 @@ def differentiable(model: Any, examples: Examples) -> Differentiable:
         from tacit.probing.jax_model import JaxModel
 
         return JaxModel(model, first)
+    kind = type(model).__name__
+    if isinstance(model, type):
+        kind = f"class; make a network of it, {model.__name__}(…), or"
+    elif isinstance(model, Mapping):
+        kind = f"{kind}, weights without a network; load them into theirs, and"
+    else:
+        kind += ";"
     raise BadInput(
-        f"`model` is a {type(model).__name__}; give a torch.nn.Module, an Equinox module, or "
-        "(f, params) with a JAX function f(params, x)"
+        f"`model` is a {kind} give a torch.nn.Module, an Equinox module, or (f, params) with a JAX "
+        "function f(params, x)"
     )
+
+
+def _check_repeats(network: Differentiable, X: Any) -> None:
+    """BadInput where f(x) is not a function of x."""
+    f = network.outputs(X)
+    if not np.array_equal(f, network.outputs(X), equal_nan=True):
+        raise BadInput("the model gives other outputs when asked again; it must not be random")
+    error = np.abs(f[::2] - network.outputs(X[::2])).max() / max(np.abs(f).max(), 1e-300)
+    if error > SAME + ROUNDINGS * network.precision:
+        raise BadInput(
+            "the model's output for an example depends on the others in its batch, as with batch "
+            "normalisation without running statistics; it must be a function of the example"
+        )
 
 
 def _normalised(q: float, norm: float, degree: float) -> float:
@@ -166,7 +191,7 @@ def _normalised(q: float, norm: float, degree: float) -> float:
 
 
 def _loss_and_smoothed(margins: Margins) -> tuple[float, float]:
-    """The logarithm of the mean cross-entropy, and the margin at which all would have this loss."""
+    """log of the mean cross-entropy; the margin at which one example alone would have the sum."""
     q = margins.soft
     with np.errstate(divide="ignore"):
         each = np.where(q > 40, -q, np.log(np.logaddexp(0.0, -np.minimum(q, 40.0))))

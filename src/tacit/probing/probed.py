@@ -41,8 +41,8 @@ class Probed(Result):
     q : array of shape (n,)
         Each example's margin: y f, or its score less that of the best other class.
     margin, smoothed_margin : float
-        q_min/‖θ‖^L, and the same of the margin at which all examples would have the mean
-        cross-entropy; NaN where the network is not homogeneous.
+        q_min/‖θ‖^L, and the same of the margin at which one example alone would have the sum of
+        all losses (cross-entropy), which is never larger; NaN where the network is not homogeneous.
     support : Support or None
         Examples that carry a multiplier λ, and the KKT residual; None where some example does not
         get its label.
@@ -277,15 +277,7 @@ class Probed(Result):
         return import_module("tacit.probing.report").page(self)
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write the report page, where the name ends in .html, else a JSON file for `load`.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        force : bool, default False
-            Replace a file that is there.
-        """
+        """Like `Result.save`, but a name that ends in .html gets the report page."""
         if Path(path).suffix.lower() != ".html":
             return super().save(path, force)
         write_file(Path(path), self.html.encode(), force)

@@ -6,8 +6,6 @@ matrix too where that is much the smaller one; the residual is then computed fro
 over the examples, so it is true of λ whichever way that came.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,16 +4,16 @@ The copy makes it sure that nothing of the user's module changes: its mode, grad
 buffers stay what they are, whenever an interrupt comes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from tacit.messages import count
 from tacit.probing.differentiable import DenseLayer, Differentiable, as_rows, running
+from tacit.probing.torch_operations import broken_operations
 from tacit.values import BadInput
 from tacit.values.optional import optional_import
 
@@ -21,8 +21,6 @@ WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module"}
 WRAPPERS["DistributedDataParallel"] = "module"
 """Modules around a module, and where they keep it."""
 RANDOM = "Dropout"
-BENT = 1e-6
-"""A part with φ(2z) = 2φ(z) up to this share is homogeneous."""
 
 
 class TorchModel(Differentiable):
@@ -77,7 +75,9 @@ class TorchModel(Differentiable):
         return tensor.to(self._dtype) if tensor.is_floating_point() else tensor
 
     def _call(self, tensors: dict[str, Any], X: Any) -> Any:
-        with self._torch.random.fork_rng(devices=[]):
+        attention = self._torch.nn.attention  # the fast kernels have no forward derivatives
+        plain = attention.sdpa_kernel(attention.SDPBackend.MATH)
+        with plain, self._torch.random.fork_rng(devices=[]):
             outputs = self._torch.func.functional_call(self._module, tensors, (X,))
         if not isinstance(outputs, self._torch.Tensor):
             kind = type(outputs).__name__
@@ -93,10 +93,27 @@ class TorchModel(Differentiable):
         ways = {k: v if k in names else zeros(v) for k, v in self._tensors.items()}
         batch = self._batch(X)
         with running(X):
-            _, slopes = self._torch.func.jvp(
-                lambda tensors: self._call(tensors, batch), (self._tensors,), (ways,)
-            )
+            try:
+                slopes = self._torch.func.jvp(
+                    lambda tensors: self._call(tensors, batch), (self._tensors,), (ways,)
+                )[1]
+            except (RuntimeError, NotImplementedError):
+                slopes = self._slopes_by_gradients(batch, ways)
             return as_rows(self._array(slopes), len(X))
+
+    def _slopes_by_gradients(self, batch: Any, ways: dict[str, Any]) -> Any:
+        """Where an operation has no forward derivative: (uᵀJ)·way has the gradient J·way in u."""
+        torch, names = self._torch, list(self._tensors)
+        leaves = {name: self._tensors[name].clone().requires_grad_() for name in names}
+        with torch.enable_grad():
+            made = self._call(leaves, batch)
+            u = torch.zeros_like(made, requires_grad=True)
+            inputs = [leaves[name] for name in names]
+            rows = torch.autograd.grad(made, inputs, u, create_graph=True, allow_unused=True)
+            parts = [
+                (row * ways[k]).sum() for k, row in zip(names, rows, strict=True) if row is not None
+            ]
+            return torch.autograd.grad(sum(parts), u)[0]
 
     def gradients(self, X: Any, C: np.ndarray) -> np.ndarray:
         func, weights = self._torch.func, self._batch(C)
@@ -133,10 +150,9 @@ class TorchModel(Differentiable):
     def _rows(self, gradient: dict[str, Any], b: int) -> np.ndarray:
         return np.hstack([self._array(gradient[name]).reshape(b, -1) for name in self._tensors])
 
-    def without(self, names: Collection[str]) -> Self:
+    def times(self, factors: Mapping[str, float]) -> Self:
         other = copy(self)
-        zeros = self._torch.zeros_like
-        other._tensors = {k: zeros(v) if k in names else v for k, v in self._tensors.items()}
+        other._tensors = {k: factors.get(k, 1.0) * v for k, v in self._tensors.items()}
         other.parameters = {name: self._array(one) for name, one in other._tensors.items()}
         return other
 
@@ -166,27 +182,12 @@ class TorchModel(Differentiable):
             for one in (self._module.get_submodule(name),)
         ]
 
-    def bent(self, X: Any) -> list[str]:
-        torch, words = self._torch, []
-
-        def look(module: Any, given: Any, z: Any) -> None:
-            if len(given) != 1 or not isinstance(z, torch.Tensor) or not z.is_floating_point():
-                return
-            twice = type(module).forward(module, 2 * given[0])
-            error = float((twice - 2 * z).abs().max() / (2 * z.abs().max()).clamp(min=1e-300))
-            if error > BENT:
-                words.append(f"{type(module).__name__} in {names[module]}")
-
-        names = {module: name or "the model" for name, module in self._module.named_modules()}
-        leaves = [one for one in names if not list(one.children()) and not _has_matrix(one)]
-        hooks = [one.register_forward_hook(look) for one in leaves if one is not self._module]
-        try:
-            with running(X), torch.no_grad():
-                self._call(self._tensors, self._batch(X))
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return list(dict.fromkeys(words))
+    def breaking(self, X: Any, tolerance: float) -> list[str]:
+        dual, batch = self._torch.autograd.forward_ad, self._batch(X)
+        with running(X), self._torch.no_grad(), dual.dual_level():
+            tensors = {name: dual.make_dual(one, one) for name, one in self._tensors.items()}
+            call = partial(self._call, tensors, batch)
+            return broken_operations(self._module, call, tolerance)
 
 
 class _Units:
@@ -213,10 +214,6 @@ def _watching(seen: dict[str, _Units], name: str) -> Any:
         seen.setdefault(name, _Units()).see(z)
 
     return watch
-
-
-def _has_matrix(module: Any) -> bool:
-    return any(one.ndim >= 2 for one in module.parameters(recurse=False))
 
 
 def _trained(model: Any) -> dict[str, Any]:

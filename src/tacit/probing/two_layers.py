@@ -1,7 +1,5 @@
 """Is it f(x) = Σ a_k φ(w_k·x + b_k)? Then certificates, optima and theorems speak of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
