@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers import refused
 from tacit.flow import Limit, limit
-from tacit.values import BadInput, Setting
+from tacit.values import BadInput, Setting, saved_form
 
 CUT = {"log10_loss": -1000.0, "seconds": 1e-3}
 
@@ -57,3 +58,17 @@ def test_other_data_is_not_what_is_resumed(setting):
         cut = limit(text, setting, **CUT)
         with pytest.raises(BadInput, match="give the same points and labels again"):
             limit(other, resume=cut)
+
+
+def test_arrays_of_wide_networks_stand_beside_the_json(tmp_path, monkeypatch) -> None:
+    """Two million neurons made a JSON file that was too long to be read again."""
+    monkeypatch.setattr(saved_form, "FEW_BYTES", 0)
+    end = limit("wang2022_f1", Setting(width=6))
+    end.save(tmp_path / "end")
+    text = (tmp_path / "end" / "limit.json").read_text()
+    assert '"array"' not in text and 'cosines": [' not in text
+    again = Limit.load(tmp_path / "end")
+    assert again.to_dict() == end.to_dict()
+    assert np.array_equal(again.path.last.state.W, end.path.last.state.W)
+    (tmp_path / "end" / "limit.json").write_text(text.replace('"stored.', '"stored.9'))
+    refused(lambda: Limit.load(tmp_path / "end"), "an array is not right")

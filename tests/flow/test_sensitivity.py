@@ -8,9 +8,10 @@ import pytest
 from tacit.flow import follow as following
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
+from tacit.flow.newton import moved
 from tacit.flow.stage import advance
 from tacit.flow.state import start
-from tacit.flow.steps import Landed, _moved, _response, implicit, weigh
+from tacit.flow.steps import Landed, _response, implicit, weigh
 from tacit.flow.tolerances import PathTolerances
 
 
@@ -45,7 +46,7 @@ def test_a_sample_joins_the_nearest_ones_or_leaves_them_in_one_step():
         for _ in range(4):
             q = start_at + stiff * np.exp(u)
             residual = 8e5 - q - u  # u = 8e5 − q
-            u = _moved(u, residual / (1 + stiff * np.exp(u)), stiff)
+            u = moved(u, residual / (1 + stiff * np.exp(u)), stiff)
         assert np.allclose(np.exp(u), [0.3, 0.0], atol=1e-4)
 
 

@@ -31,18 +31,17 @@ def _angle(state: State, network: Network, end: Candidate) -> float:
     if not state.both:
         mine, best = state.W.ravel(), network.W.ravel()
     else:
+        lengths = np.linalg.norm(end.V, axis=1)
+        rows = np.flatnonzero(np.append(lengths > 0, False)[end.group])
+        group = end.group[rows]
+        unit, sign = end.V[group] / lengths[group, None], end.sign[group]
+        # The limit lets no neuron point backwards: one that does has no share of its group.
+        part = np.maximum((state.W[rows] * unit).sum(axis=1) + sign * state.a[rows], 0.0)
+        # w = part v/‖v‖ and a = ±part, so that Σ |a|‖w‖ = Σ part² is the ‖v‖ of the group.
+        whole = np.sqrt(np.bincount(group, part**2, len(lengths)))
+        part *= (np.sqrt(lengths) / np.maximum(whole, 1e-300))[group]
         end_W, end_a = np.zeros(network.W.shape), np.zeros(network.width)
-        for g, v in enumerate(end.V):
-            length = float(np.linalg.norm(v))
-            if length == 0:
-                continue
-            rows = np.flatnonzero(end.group == g)
-            towards = state.W[rows] @ (v / length) + end.sign[g] * state.a[rows]
-            # The limit lets no neuron point backwards: one that does has no share of its group.
-            part = np.maximum(towards, 0.0)
-            # w = part v/‖v‖ and a = ±part, so that Σ |a|‖w‖ = Σ part² is the ‖v‖ of the group.
-            part *= math.sqrt(length) / max(float(np.linalg.norm(part)), 1e-300)
-            end_W[rows], end_a[rows] = part[:, None] * (v / length), part * end.sign[g]
+        end_W[rows], end_a[rows] = part[:, None] * unit, part * sign
         mine = np.concatenate([state.W.ravel(), state.a])
         best = np.concatenate([end_W.ravel(), end_a])
     mine, best = mine / np.linalg.norm(mine), best / np.linalg.norm(best)

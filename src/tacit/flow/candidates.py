@@ -171,15 +171,20 @@ def _both_layers(
     """min Σ‖v_g‖ inside the cells, polished by Newton's method to rounding error."""
     y, alpha = state.planes.y, state.planes.alpha
     face = pattern == 0
+    # The margin of the path tells the solver how large the best one may be.
+    unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
+    unit = unit if unit > CANDIDATE.none else 1.0
     # The hyperplanes of samples with s_g y_i > 0 are seldom in the way: first without them.
     solution = None
     for held in ((sign[:, None] * y < 0) & ~face, ~face):
         check_time(state)
         groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), held, face)
-        solution = restricted_program(X, y, alpha, groups)
+        solution = restricted_program(X, y, alpha, groups, unit=unit)
         if solution is None or not solution.value > CANDIDATE.none:
             return None
-        solution = restricted_program(X, y, alpha, groups, unit=solution.value) or solution
+        before, unit = unit, solution.value
+        if not 1 / CANDIDATE.same_unit < unit / before < CANDIDATE.same_unit:
+            solution = restricted_program(X, y, alpha, groups, unit=unit) or solution
         room = np.outer(np.linalg.norm(solution.V, axis=1), np.linalg.norm(X, axis=1))
         if not ((solution.V @ X.T) * pattern < -CANDIDATE.on_plane * room).any():
             break
@@ -233,6 +238,11 @@ def _nearest(
     least = float(margins(X, y, alpha, Neurons(better, sign))[0].min())
     kept = (now > 0).all() and least >= (1 - CANDIDATE.none) * q.min()
     return better if kept else V
+
+
+def _total(state: State) -> float:
+    """Σ |a_k|‖w_k‖."""
+    return float(state.copies @ (np.abs(state.a) * np.linalg.norm(state.W, axis=1)))
 
 
 def _ratio(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tacit.flow.tolerances import PATH
+from tacit.numerics.compiled import compiled
 
 # On a piece where log L changes by about 1, eight nodes integrate 1/L to rounding error.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+
+
+MOST_PIECES = PATH.most_pieces
 
 
 def log_time(
@@ -21,31 +23,31 @@ def log_time(
     half way. It falls, and where it falls far nearly all of the time is spent at the end of the
     step, so the pieces on which it is integrated halve towards there.
     """
-    steep = max(ends[0] - ends[1], abs(h * slopes[1]), 1.0)
-    pieces = min(math.ceil(math.log2(steep)) + 1, PATH.most_pieces)
-    rest = 0.5 ** np.arange(pieces)  # 1 − x at the beginning of each piece
-    width = np.append(rest[:-1] / 2, rest[-1])
-    u = rest[:, None] - width[:, None] * (NODES + 1) / 2
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        values = _between(u, h, ends, slopes, middle)
+    bulge = 0.0
+    if middle is not None:
+        bulge = middle - (ends[0] + ends[1]) / 2 - h * (slopes[0] - slopes[1]) / 8
+    return _log_integral(h, *ends, *slopes, bulge)
+
+
+@compiled
+def _log_integral(
+    h: float, first: float, last: float, slope: float, end_slope: float, bulge: float
+) -> float:
+    """The same, with how far log L half way is above the cubic polynomial."""
+    steep = max(first - last, abs(h * end_slope), 1.0)
+    pieces = int(min(np.ceil(np.log2(steep)) + 1, MOST_PIECES))
+    logs, rest, at = np.empty(pieces * len(NODES)), 1.0, 0
+    for piece in range(pieces):  # `rest` is 1 − x at its beginning
+        width = rest / 2 if piece < pieces - 1 else rest
+        for node in range(len(NODES)):
+            u = rest - width * (NODES[node] + 1) / 2
+            x = 1 - u
+            value = u * u * (first * (1 + 2 * x) + h * slope * x)
+            value += x * x * (last * (1 + 2 * u) - h * end_slope * u)
+            value += bulge * 16 * (u * x) ** 2
+            logs[at] = np.log(width * WEIGHTS[node] / 2) - value
+            at += 1
+        rest -= width
     # In logarithms, since 1/L itself overflows from a loss of 1e-308 on.
-    return float(
-        np.logaddexp.reduce((np.log(width[:, None] * WEIGHTS / 2) + math.log(h) - values).ravel())
-    )
-
-
-def _between(
-    u: np.ndarray | float,
-    h: float,
-    ends: tuple[float, float],
-    slopes: tuple[float, float],
-    middle: float | None,
-) -> np.ndarray:
-    """The polynomial at the share 1 − u of the step."""
-    x = 1 - np.asarray(u)
-    cubic = u**2 * (ends[0] * (1 + 2 * x) + h * slopes[0] * x)
-    cubic = cubic + x**2 * (ends[1] * (1 + 2 * u) - h * slopes[1] * u)
-    if middle is None:
-        return cubic
-    centre = (ends[0] + ends[1]) / 2 + h * (slopes[0] - slopes[1]) / 8
-    return cubic + (middle - centre) * 16 * (u * x) ** 2
+    top = logs.max()
+    return top + np.log(np.sum(np.exp(logs - top))) + np.log(h)

@@ -42,6 +42,8 @@ JUDGE_AGAIN = 1.5
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
 CERTIFY_SECONDS = 60.0
+PROOF_SECONDS = 20.0
+"""A proof of the limit is looked for as long as the path took, or for so long if that is longer."""
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
 MOST_ENTRIES = 10**8
@@ -226,7 +228,8 @@ def binary_limit(
         least = min(1.0, 0.05 * seconds)  # the path may have used all
         left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), least))
         certificate = certify(data, evidence.network, train=train, seconds=left)
-        left = max(seconds - (perf_counter() - started), least)
+        taken = perf_counter() - started
+        left = min(max(seconds - taken, least), max(taken, PROOF_SECONDS))
         try:
             proved = what_is_proved(data, flow, path, certificate, evidence, left)
         except KeyboardInterrupt:

@@ -18,7 +18,7 @@ from tacit.flow.approach import angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import Undecided, advance, velocities
-from tacit.flow.state import State, check_time
+from tacit.flow.state import Events, State, check_time
 from tacit.flow.tolerances import EVIDENCE
 from tacit.values import Dataset, Group, Network
 from tacit.values.setting import Layers
@@ -99,7 +99,7 @@ def _growth(end: Candidate, state: State, kkt: KKT) -> float:
         sizes = np.hypot(np.linalg.norm(others.W, axis=1), others.a)
         # Every round they grow by up to e^30, and after twelve of them squares would overflow.
         others.W, others.a = others.W / sizes[:, None], others.a / sizes
-        others.events = []
+        others.events = Events()
         fastest = max(float(_rates(others, c).max()), rate)
         try:
             advance(others, c, EVIDENCE.turn / fastest)

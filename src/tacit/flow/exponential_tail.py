@@ -1,4 +1,4 @@
-"""Losses with an exponential tail, in log space and in numpy: p_i = |ℓ'(q_i)| / Σ ℓ(q_j).
+"""Losses with an exponential tail, in log space: p_i = |ℓ'(q_i)| / Σ ℓ(q_j).
 
 In the time ds = L dt gradient flow is θ' = Σ p_i ∂q_i(θ), whatever the size of the loss. The sum
 and the mean give the same curve and the same p up to a factor that time absorbs.
@@ -27,34 +27,11 @@ class Weights(NamedTuple):
     """−ℓ''/ℓ' at q_i, so that ∂p_i/∂q_j = p_i (p_j − bend_i δ_ij)."""
 
 
-def terms(q: np.ndarray, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log ℓ, log |ℓ'| and −ℓ''/ℓ' at every margin."""
-    if kind == "exponential":
-        return -q, -q, np.ones(len(q))
-    tail = q > 40  # ℓ = e^(−q) to the last digit
-    log_values = np.where(tail, -q, np.log(np.logaddexp(0, -np.where(tail, 0.0, q))))
-    log_slopes = -np.logaddexp(0, q)
-    return log_values, log_slopes, np.exp(-np.logaddexp(0, -q))  # the sigmoid of q
-
-
-def margins_at(log_slopes: np.ndarray, kind: Kind) -> np.ndarray:
-    """The margins at which log |ℓ'| has these values; −∞ where it is nowhere that large."""
-    if kind == "exponential":
-        return -log_slopes
-    with np.errstate(divide="ignore", over="ignore"):
-        q = np.log(np.expm1(np.maximum(-log_slopes, 0.0)))
-    # From 40 on expm1 is the exponential to the last digit; at 709 it overflows.
-    return np.where(log_slopes < -40, -log_slopes, q)
-
-
 def weights(q: np.ndarray, kind: Kind) -> Weights:
     """The weights at these margins, right at any size: a loss of 10^(−100000) is ordinary here."""
-    log_values, log_slopes, bend = terms(q, kind)
-    # Relative to the largest term, which becomes 1: no sum over- or underflows.
-    top = log_values.max()
-    log_L = float(top + np.log(np.exp(log_values - top).sum()))
-    with np.errstate(under="ignore"):
-        return Weights(np.exp(log_slopes - log_L), log_L, bend)
+    from tacit.flow._tail import weigh
+
+    return Weights(*weigh(q, np.ones(len(q), np.bool_), np.ones(len(q)), kind == "exponential"))
 
 
 def tail_of(loss: Loss | Softmax) -> Kind:

@@ -9,11 +9,13 @@ positive side is pulled along e by Σ c_i r_i (1 where r_i > 0, α where r_i < 0
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.flow._faces import Faces, faces_for
+from tacit.flow._lines import SampleLines, pulls_of
 from tacit.numerics.exact_signs import distinct_lines, integer_rows
 
 MOST_FACES = 5000
@@ -55,6 +57,17 @@ class Hyperplanes:
     _faces: dict[bytes, Face] = field(default_factory=dict, repr=False)
     _room: list[Faces] = field(default_factory=list, repr=False)
 
+    @cached_property
+    def lines(self) -> SampleLines:
+        """The same for compiled functions, in arrays of one kind: each kind is compiled anew."""
+        X, y, e, r = (np.array(v, float, order="C") for v in (self.X, self.y, self.e, self.r))
+        return SampleLines(X, y, float(self.alpha), e, self.line.astype(np.int64), r)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """The norms of the samples."""
+        return np.abs(self.lines.r)
+
     def face(self, on: np.ndarray) -> Face:
         """The face on which these hyperplanes (their numbers, increasing) meet; it is cached."""
         key = on.tobytes()
@@ -74,10 +87,11 @@ class Hyperplanes:
 
         It is kept, with what is in it, until more is needed.
         """
-        if not self._room or self._room[0].on.shape[1] < min(most + 2, len(self.e)):
+        places, wide = self._room[0].on.shape if self._room else (0, 0)
+        if wide < min(most + 2, len(self.e)):
             self._make_room(neurons, 2 * most + 8)
-        elif len(self._room[0].size) < min(neurons, self._places(self._room[0].on.shape[1])):
-            self._make_room(neurons, self._room[0].on.shape[1])
+        elif places < neurons and places < self._places(wide):
+            self._make_room(neurons, wide)
         return self._room[0]
 
     def more_faces(self) -> None:
@@ -96,9 +110,7 @@ class Hyperplanes:
 
     def pulls(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """κ₊ and κ₋: Σ c_i φ'_i r_i on every line, for neurons on its positive or negative side."""
-        ahead = np.bincount(self.line, np.where(self.r > 0, c * self.r, 0.0), len(self.e))
-        behind = np.bincount(self.line, np.where(self.r < 0, c * self.r, 0.0), len(self.e))
-        return ahead + self.alpha * behind, self.alpha * ahead + behind
+        return pulls_of(self.lines, c)
 
     def slopes(self, side: np.ndarray) -> np.ndarray:
         """φ' of every neuron at every sample (m × n); 0 where it slides: its output is 0 there."""

@@ -155,10 +155,19 @@ def folder_files(result: Limit | Limits) -> dict[str, bytes]:
         "data": plain(about_data(result.data)),
         "seed": limits[0].seed,
         "interrupted": result.interrupted,
-        "limits": [to_saved(SavedLimit.of(one)) for one in limits],
-        "summary": result.to_dict(),
+        "limits": [to_saved(SavedLimit.of(one), arrays) for one in limits],
+        "summary": _summary(result.to_dict()),
     }
     return {NAME: json_bytes(about), "arrays.npz": npz_bytes(arrays)}
+
+
+def _summary(result: dict[str, Any]) -> dict[str, Any]:
+    """The result without what it says of each single neuron, which may be millions."""
+    early = result["early"]
+    short = {**result, "early": early and {k: early[k] for k in early if k != "cosines"}}
+    if networks := result.get("networks"):
+        short["networks"] = [_summary(one) for one in networks]
+    return short
 
 
 def _thinned(limit: Limit) -> list[Moment]:
@@ -186,7 +195,7 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Limit | Lim
     seed, interrupted = about["seed"], about["interrupted"]
     require(type(seed) is int and 0 <= seed <= MOST_SEED, f"its seed is {seed!r}")
     require(type(interrupted) is bool, f"interrupted is {interrupted!r}")
-    saved = from_saved(tuple[SavedLimit, ...], about["limits"])
+    saved = from_saved(tuple[SavedLimit, ...], about["limits"], arrays)
     require(1 <= len(saved) <= max(len(data.classes), 1), f"it has {len(saved)} limits")
     networks = _networks(arrays, [one.outcome for one in saved], setting, data.d)
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(saved))]
@@ -199,7 +208,8 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Limit | Lim
         )
     )
     result = limits[0] if data.binary else Limits(data, limits, interrupted)
-    require(agree(result.to_dict(), about["summary"]), "its parts contradict each other")
+    summaries = _summary(result.to_dict()), _summary(about["summary"])
+    require(agree(*summaries), "its parts contradict each other")
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -224,11 +225,15 @@ class Limit(Result):
             raise BadInput("to_frame needs pandas; install it, or use to_dict()") from None
         return pandas.DataFrame(self.approach, columns=["log10_loss", "angle"])
 
-    def proof(self) -> tuple[bytes, Verification]:
-        """The bytes of a file that proves `proved`, for `tacit verify`, and what they prove."""
+    def proof(self, seconds: float = math.inf) -> tuple[bytes, Verification]:
+        """The bytes of a file that proves `proved`, for `tacit verify`, and what they prove.
+
+        After about so many seconds it proves less.
+        """
         from tacit.certificates import limit_proof_of
 
-        return limit_proof_of(self.data, self.setting, tail_of(self.setting.loss), [self.proved])
+        tail = tail_of(self.setting.loss)
+        return limit_proof_of(self.data, self.setting, tail, [self.proved], seconds)
 
     def save(self, path: str | FilePath, force: bool = False) -> None:
         """Write a folder with the limit and the path, which `load` and `tacit certify` take.
@@ -335,13 +340,13 @@ class Limits(Result):
 
         save(self, path, force)
 
-    def proof(self) -> tuple[bytes, Verification]:
+    def proof(self, seconds: float = math.inf) -> tuple[bytes, Verification]:
         """The bytes of a file that proves what is proved of each network; see `Limit.proof`."""
         from tacit.certificates import limit_proof_of
 
         setting = self.each[0].setting
         ends = [one.proved for one in self.each]
-        return limit_proof_of(self.data, setting, tail_of(setting.loss), ends)
+        return limit_proof_of(self.data, setting, tail_of(setting.loss), ends, seconds)
 
     load = Limit.load
 

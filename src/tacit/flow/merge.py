@@ -15,6 +15,7 @@ import numpy as np
 from tacit.flow.sizes import sizes
 from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import PATH
+from tacit.numerics.compiled import compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +70,42 @@ def merge(state: State, shares: Shares, grows: np.ndarray) -> tuple[State, Share
     return small, Shares(groups[shares.group], shares.share * part[shares.group])
 
 
-def _groups(state: State, size: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, list[int]]:
+def _groups(state: State, size: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The group of every neuron, and the largest neuron of every group."""
+    check_time(state)
     Z = np.column_stack([state.W, state.a]) / np.where(size > 0, size, 1.0)[:, None]
-    groups = np.full(len(size), -1)
-    leaders: dict[bytes, list[int]] = {}
-    largest: list[int] = []
-    for k in np.argsort(-size, kind="stable").tolist():
-        check_time(state)
-        output = np.sign(state.a[k]) if state.both else state.a[k]
-        key = state.side[k].tobytes() + output.tobytes()
-        if state.both:
-            key += state.copies[k].tobytes()
-        same = leaders.setdefault(key, [])
-        if state.both:
+    output = np.column_stack([np.sign(state.a), state.copies] if state.both else [state.a, state.a])
+    numbers: dict[bytes, int] = {}
+    kinds = np.array(
+        [
+            numbers.setdefault(side.tobytes() + out.tobytes(), len(numbers))
+            for side, out in zip(state.side, output, strict=True)
+        ]
+    )
+    order = np.argsort(-size, kind="stable")
+    return _grouped(order, kinds, len(numbers), Z if state.both else state.W, nearest, state.both)
+
+
+@compiled
+def _grouped(
+    order: np.ndarray, kinds: np.ndarray, many: int, Z: np.ndarray, nearest: np.ndarray, both: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same, by the kinds of neurons that may be aligned; without `both` they must be equal."""
+    groups, largest, count = np.empty(len(order), np.int64), np.empty(len(order), np.int64), 0
+    newest, before = np.full(many, -1), np.full(len(order), -1)  # the groups of every kind
+    for k in order:
+        found, group = -1, newest[kinds[k]]
+        while group >= 0:  # from the newest to the oldest, which counts
+            z = Z[largest[group]]
             # The sine, from what is left across: a cosine shows no angle below 1e-8.
-            apart = Z[k] - (Z[same] @ Z[k])[:, None] * Z[same]
-            aligned = np.linalg.norm(apart, axis=1) <= nearest[k]
-        else:
-            aligned = (state.W[k] == state.W[same]).all(axis=1)
-        if aligned.any():
-            groups[k] = groups[same[int(aligned.argmax())]]
-        else:
-            groups[k] = len(largest)
-            largest.append(k)
-            same.append(k)
-    return groups, largest
+            across = Z[k] - np.sum(Z[k] * z) * z
+            equal = not both and bool(np.all(Z[k] == z))
+            if equal or (both and np.sqrt(np.sum(across * across)) <= nearest[k]):
+                found = group
+            group = before[group]
+        if found < 0:
+            found, largest[count] = count, k
+            before[count], newest[kinds[k]] = newest[kinds[k]], count
+            count += 1
+        groups[k] = found
+    return groups, largest[:count]

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow._faces import Faces, add, boxed, dot, face_of, project, unbounded
+from tacit.flow._lines import SampleLines, free_pulls, pulls_of
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.compiled import compiled
 
-ON_PLANE, AT_ORIGIN, TIE = STAGE.on_plane, STAGE.at_origin, STAGE.tie
+ON_PLANE, AT_ORIGIN = STAGE.on_plane, STAGE.at_origin
+TIE, STILL = STAGE.tie, STAGE.still
 SAME_ROOT, MOST_EVENTS, MOST_TURN = STAGE.same_root, STAGE.most_events, STAGE.most_turn
 CROSS, SLIDE, RELEASE = 0, 1, 2
 KINDS = ("cross", "slide", "release")
@@ -52,6 +54,8 @@ class Pulls(NamedTuple):
     """… and how fast it changes; it is computed for neurons that meet a hyperplane."""
     velocity: Array
     """w'/a of each neuron."""
+    changes: bool
+    """Whether a rate is not 0."""
 
 
 @compiled
@@ -182,7 +186,11 @@ def next_plane(
         most = abs(way)
         turns = False
     reach, near = most * unit / gamma, ON_PLANE * unit
-    soonest, met = np.inf, -1
+    soonest, met, within = np.inf, -1, 0
+    for plane in range(len(T)):  # without branches, so that it is vectorised
+        within += (side[plane] != 0) & (side[plane] * T[plane] <= abs(S[plane]) * reach + near)
+    if within == 0:
+        return soonest, met
     for plane in range(len(T)):
         here = side[plane]
         # Most hyperplanes are out of reach, and this is far cheaper than the logarithm of a root.
@@ -274,10 +282,6 @@ def travel(
     T, S = products[0][k], products[1][k]
     now, met = 0.0, 0
     gamma = np.sqrt(dot(g, g))
-    changes = False
-    for plane in range(len(e)):
-        changes = changes or pulls.plus_rate[plane] != 0 or pulls.minus_rate[plane] != 0
-    turn, turned = np.zeros(len(w)), np.zeros(len(e))  # how g and S change with θ
     while gamma > none and now < time:
         if met > MOST_EVENTS:
             return ENDLESS, 0.0
@@ -286,12 +290,11 @@ def travel(
         when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
         if when < left and met == 0:
             rates(k, side, pulls)
-        if 0 < when < left and changes:  # the pull until then is not that of the rest of the stage
-            at = face_of(k, side, faces, e)
-            turn[:] = pulls.rate[k]
-            project(faces, at, turn)
-            for i in range(len(e)):
-                turned[i] = dot(e[i], turn)
+        # The pull until then is not that of the rest of the stage.
+        if 0 < when < left and pulls.changes:
+            turn = pulls.rate[k].copy()  # how g changes with θ, and how S does
+            project(faces, face_of(k, side, faces, e), turn)
+            turned = np.dot(e, turn)
             earlier = (when - left) / 2
             add(g, earlier, turn)
             add(S, earlier, turned)
@@ -350,103 +353,61 @@ def rates(k: int, side: Array, pulls: Pulls) -> None:
 
 
 @compiled
-def free_pulls(side: Array, e: Array, plus: Array, minus: Array) -> Array:
-    """Σ κ e of every neuron over the hyperplanes that it is not on."""
-    kappa = np.empty(side.shape)
-    for k in range(len(side)):
-        for plane in range(side.shape[1]):
-            here = side[k, plane]
-            kappa[k, plane] = plus[plane] if here > 0 else minus[plane] if here < 0 else 0.0
-    return np.dot(kappa, e)
+def pulls_on(side: Array, lines: SampleLines, c: Array, rate: Array) -> Pulls:
+    """The pulls on neurons with these sides, where the samples weigh c_i = p_i y_i."""
+    plus, minus = pulls_of(lines, c)
+    plus_rate, minus_rate = pulls_of(lines, rate)
+    free = free_pulls(side, lines.e, plus, minus)
+    none, velocity, changes = np.zeros(free.shape), np.empty(free.shape), bool(rate.any())
+    return Pulls(lines.e, plus, minus, plus_rate, minus_rate, free, none, velocity, changes)
 
 
 @compiled
-def settle_all(
-    W: Array, side: Array, e: Array, plus: Array, minus: Array, faces: Faces, log: Log
-) -> tuple[bool, Array]:
-    """The velocities of all neurons at the beginning of a stage; False where there is no room."""
-    free, steady = free_pulls(side, e, plus, minus), np.zeros(len(e))
-    pulls = Pulls(e, plus, minus, steady, steady, free, np.zeros(free.shape), np.empty(free.shape))
+def settle_all(W: Array, side: Array, lines: SampleLines, c: Array, faces: Faces, log: Log) -> None:
+    """Release neurons that these pulls do not hold on the hyperplanes along which they slide."""
+    pulls = pulls_on(side, lines, c, np.zeros(len(c)))
     for k in range(len(W)):
         if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
-            return False, pulls.velocity
-    return True, pulls.velocity
+            break
 
 
 @compiled
 def move(
-    W: Array,
-    a: Array,
-    side: Array,
+    net: tuple[Array, Array, Array],
     T: Array,
-    e: Array,
-    plus: Array,
-    minus: Array,
-    plus_rate: Array,
-    minus_rate: Array,
+    lines: SampleLines,
+    c: Array,
+    change: Array,
     faces: Faces,
     log: Log,
     both: bool,
     time: float,
-    none: float,
 ) -> tuple[int, int, float]:
     """Move neurons by `time`. Returns how it went, the neuron that it went wrong with, and when."""
-    free = free_pulls(side, e, plus, minus)
-    rate, velocity = np.zeros(free.shape), np.empty(free.shape)
-    pulls = Pulls(e, plus, minus, plus_rate, minus_rate, free, rate, velocity)
+    W, a, side = net
+    pulls = pulls_on(side, lines, c, change)
+    none = STILL * np.maximum(np.abs(pulls.plus), np.abs(pulls.minus)).sum()
     for k in range(len(W)):
         if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
             return NO_ROOM, k, 0.0
         g = pulls.velocity[k]
         if both and np.sqrt(dot(g, g)) * time > MOST_TURN:
             return TOO_LONG, k, 0.0
-    S = np.dot(pulls.velocity, e.T)
+    S = np.dot(pulls.velocity, lines.e.T)
     for k in range(len(W)):
-        end, share = travel(k, (W, a, side), (T, S), pulls, faces, log, both, time, none)
+        end, share = travel(k, net, (T, S), pulls, faces, log, both, time, none)
         if end != FINE:
             return end, k, share
     return FINE, -1, 0.0
 
 
 @compiled
-def project_all(W: Array, side: Array, e: Array, faces: Faces) -> bool:
-    """Project each row of W on the hyperplanes along which its neuron slides."""
-    for k in range(len(W)):
-        at = face_of(k, side, faces, e)
-        if at < 0:
-            return False
-        project(faces, at, W[k])
-    return True
-
-
-@compiled
-def face_bases(side: Array, e: Array, faces: Faces) -> tuple[Array, Array]:
-    """Orthonormal normals of the face of every neuron, one below the other, and whose each is."""
-    bases, owner, total = np.empty((16, e.shape[1])), np.empty(16, np.int64), 0
+def velocities(side: Array, lines: SampleLines, c: Array, faces: Faces) -> Array:
+    """w'/a of every neuron, projected on the hyperplanes along which it slides."""
+    plus, minus = pulls_of(lines, c)
+    g = free_pulls(side, lines.e, plus, minus)
     for k in range(len(side)):
-        at = face_of(k, side, faces, e)
-        rank = faces.rank[at]
-        while total + rank > len(bases):
-            more, owners = (
-                np.empty((2 * len(bases), e.shape[1])),
-                np.empty(2 * len(bases), np.int64),
-            )
-            more[:total], owners[:total] = bases[:total], owner[:total]
-            bases, owner = more, owners
-        for i in range(rank):
-            bases[total], owner[total] = faces.Q[at, i], k
-            total += 1
-    return bases[:total], owner[:total]
-
-
-@compiled
-def products_sum(T: Array, side: Array, weight: Array) -> tuple[Array, Array]:
-    """Σ weight_k t_kl of every hyperplane, over the neurons on its positive and negative side."""
-    ahead, behind = np.zeros(T.shape[1]), np.zeros(T.shape[1])
-    for k in range(len(T)):
-        for plane in range(T.shape[1]):
-            if side[k, plane] > 0:
-                ahead[plane] += weight[k] * T[k, plane]
-            elif side[k, plane] < 0:
-                behind[plane] += weight[k] * T[k, plane]
-    return ahead, behind
+        at = face_of(k, side, faces, lines.e)
+        if at >= 0:
+            project(faces, at, g[k])
+    return g

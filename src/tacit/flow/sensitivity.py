@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.flow._faces import DEPENDENT, dot
+from tacit.flow._faces import DEPENDENT, Faces, dot, face_of, project
+from tacit.flow._lines import SampleLines, free_pulls, pulls_of, slope
 from tacit.flow.motion import CROSS, RELEASE, SLIDE
+from tacit.flow.tolerances import STEP
 from tacit.numerics.compiled import compiled
 
 Array = np.ndarray
@@ -24,34 +26,164 @@ SHORT = 1e-12
 GRAZES = 1e-9
 """The sine of the angle to a hyperplane below which a neuron runs along it: the time at which it
 meets it says nothing then."""
+MOST_WORK = STEP.most_work
+Net = tuple[Array, Array, Array]
+"""W, a, and the sides of all neurons."""
+
+
+@compiled
+def response(
+    before: Net,
+    after: Net,
+    copies: Array,
+    events: Array,
+    lines: SampleLines,
+    c: Array,
+    rows: Array,
+    faces: Faces,
+    both: bool,
+    h: float,
+) -> Array:
+    """∂q₁/∂p for these samples, where q₁ are the margins after a stage of length h.
+
+    Where it would take too long to carry it through the events, those early in the step are taken
+    to have happened before it: Newton's method then takes more of its steps, each in less time.
+    """
+    m, d = before[0].shape
+    met, on, early = np.zeros(m, np.int64), 0, False
+    for event in events:
+        met[int(event[0])] += 1
+        early = early or event[3] < h / 2
+    for k in range(m):
+        if met[k]:
+            on = max(on, int(np.sum(after[2][k] == 0)))
+    plus, minus = pulls_of(lines, c)
+    some = SampleLines(
+        lines.X[rows], lines.y[rows], lines.alpha, lines.e, lines.line[rows], lines.r[rows]
+    )
+    if len(rows) * d * (on + 4) * (len(events) + np.sum(met > 0)) > MOST_WORK:
+        met[:] = 0
+        if early:
+            before = (before[0], before[1], after[2])
+    calm = np.flatnonzero((met == 0) & (before[1] != 0))
+    total = _calm(calm, before, after, copies, plus, minus, some, faces, both, h)
+    for k in range(m):
+        if met[k] == 0:
+            continue
+        G = np.zeros((len(rows), d))  # ∂(a w) of all neurons that end in the cell of this one
+        for other in range(k, m):
+            if met[other] == 0 or not np.all(after[2][other] == after[2][k]):
+                continue
+            way = np.empty((met[other], 3))
+            met[other] = 0
+            for event in events:
+                if event[0] == other:
+                    way[met[other]] = event[1:4]
+                    met[other] += 1
+            D = turned(other, before, after[2][k], way, plus, minus, some, both, h)
+            met[other] = 0
+            for i in range(len(rows)):
+                for x in range(d):
+                    w, a = after[0][other, x], after[1][other]
+                    G[i, x] += copies[other] * (a * D[i, x] + w * D[i, d])
+        moved = np.dot(some.X, G.T)
+        for i in range(len(rows)):
+            felt = slope(after[2][k, some.line[i]], some.r[i], lines.alpha) * some.y[i]
+            for j in range(len(rows)):
+                total[i, j] += felt * moved[i, j]
+    return total
+
+
+@compiled
+def _calm(
+    calm: Array,
+    before: Net,
+    after: Net,
+    copies: Array,
+    plus: Array,
+    minus: Array,
+    lines: SampleLines,
+    faces: Faces,
+    both: bool,
+    h: float,
+) -> Array:
+    """The same for neurons that met no hyperplane, from the derivative of the closed form.
+
+    A neuron answers to a change δg of its pull along its face by way·δg, and by what the change of
+    its speed does to w∥ and a.
+    """
+    (W, a, side), X, n = before, lines.X, len(lines.y)
+    pulled, felt, live = np.empty((len(calm), n)), np.empty((len(calm), n)), 0
+    for k in calm:
+        acts = False
+        for i in range(n):
+            y, r, line = lines.y[i], lines.r[i], lines.line[i]
+            pulled[live, i] = y * slope(side[k, line], r, lines.alpha)
+            felt[live, i] = y * slope(after[2][k, line], r, lines.alpha)
+            acts = acts or pulled[live, i] != 0
+        calm[live] = k
+        live += acts
+    calm, pulled, felt = calm[:live], pulled[:live], felt[:live]
+    g = free_pulls(side[calm], lines.e, plus, minus)
+    ranks = np.zeros(live, np.int64)
+    for j in range(live):
+        at = face_of(calm[j], side, faces, lines.e)
+        project(faces, at, g[j])
+        ranks[j] = faces.rank[at]
+    XT = np.ascontiguousarray(X.T)
+    products, ends, forth = np.dot(W[calm], XT), np.dot(after[0][calm], XT), np.dot(g, XT)
+    # Every summand is a sum of products of what one sample feels and another one pulls.
+    left, right = np.zeros((ranks.sum() + 2 * live, n)), np.zeros((ranks.sum() + 2 * live, n))
+    turn, at = np.empty((live, 1)), 0
+    for j in range(live):
+        k = calm[j]
+        weight, way = copies[k] * after[1][k], a[k] * h  # w₁ − w = way g
+        if both:
+            size = max(np.sqrt(dot(g[j], g[j])), 1e-300)
+            along = dot(g[j], W[k]) / size
+            # The digits that C − 1 loses for short ways do no harm here: this only directs Newton's
+            # method.
+            C, S = np.cosh(size * h), np.sinh(size * h)
+            way = ((C - 1) * along + S * a[k]) / size
+            inner, outer = (S * along + C * a[k]) * h - way, (S * a[k] + C * along) * h
+            for i in range(n):
+                ahead = forth[j, i] / size
+                aside = (products[j, i] - along * ahead) / size  # ∂w∥/∂g
+                left[at, i] = felt[j, i] * weight * ahead
+                right[at, i] = pulled[j, i] * (inner * ahead + (C - 1) * aside)
+                left[at + 1, i] = felt[j, i] * copies[k] * ends[j, i]
+                right[at + 1, i] = pulled[j, i] * (outer * ahead + S * aside)  # ∂a/∂g
+            at += 2
+        turn[j] = weight * way
+        if ranks[j]:  # it can move along its hyperplanes only
+            across = np.dot(faces.Q[face_of(k, side, faces, lines.e)][: ranks[j]], XT)
+            for row in range(ranks[j]):
+                for i in range(n):
+                    left[at, i] = -turn[j, 0] * felt[j, i] * across[row, i]
+                    right[at, i] = pulled[j, i] * across[row, i]
+                at += 1
+    return np.dot(left.T, right) + np.dot(felt.T, turn * pulled) * np.dot(X, XT)
 
 
 @compiled
 def turned(
-    w: Array,
-    a: float,
-    side: Array,
+    k: int,
+    before: Net,
     end: Array,
-    met: Array,
-    plane: Array,
-    when: Array,
-    e: Array,
+    way: Array,
     plus: Array,
     minus: Array,
-    X: Array,
-    line: Array,
-    r: Array,
-    y: Array,
-    alpha: float,
+    lines: SampleLines,
     both: bool,
     h: float,
 ) -> Array:
-    """∂w and ∂a (samples × d + 1) of a neuron that `met` hyperplanes, by the p of these samples.
+    """∂w and ∂a (samples × d + 1) of neuron k, which met hyperplanes, by the p of these samples.
 
-    `side` and `end` are its sides at the beginning and at the end of the stage.
+    Its way has the hyperplane, the kind and the time of every event; `end` are its last sides.
     """
-    d = len(w)
-    w, side = w.copy(), side.copy()
+    w, a, side = before[0][k].copy(), before[1][k], before[2][k].copy()
+    plane, met, when = way[:, 0].astype(np.int64), way[:, 1].astype(np.int64), way[:, 2]
+    X, e, d = lines.X, lines.e, len(w)
     g, Q = np.zeros(d), np.zeros((min(len(e), d), d))
     D, pushed, late = np.zeros((len(X), d + 1)), np.zeros((len(X), d)), np.zeros(len(X))
     now = 0.0
@@ -61,7 +193,7 @@ def turned(
         if last or met[step] != RELEASE:
             time = max((h if last else when[step]) - now, 0.0)
             now += time
-            _push(pushed, side, X, line, r, y, alpha, Q, rank)
+            _push(pushed, side, lines, Q, rank)
             a = _piece(w, a, g, time, D, pushed, both)
             rate = dot(g, w) if both else 0.0
             normal = e[0 if last else plane[step]]
@@ -134,23 +266,12 @@ def _pull(g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array) 
 
 
 @compiled
-def _push(
-    pushed: Array,
-    side: Array,
-    X: Array,
-    line: Array,
-    r: Array,
-    y: Array,
-    alpha: float,
-    Q: Array,
-    rank: int,
-) -> None:
+def _push(pushed: Array, side: Array, lines: SampleLines, Q: Array, rank: int) -> None:
     """∂g by the p of every sample: y_i φ'_i x_i along the face."""
-    for i in range(len(X)):
-        towards = side[line[i]] * r[i]
-        factor = y[i] * (1.0 if towards > 0 else (alpha if towards < 0 else 0.0))
-        for x in range(X.shape[1]):
-            pushed[i, x] = factor * X[i, x]
+    for i in range(len(pushed)):
+        factor = lines.y[i] * slope(side[lines.line[i]], lines.r[i], lines.alpha)
+        for x in range(pushed.shape[1]):
+            pushed[i, x] = factor * lines.X[i, x]
         _along(pushed[i], Q, rank)
 
 

@@ -11,22 +11,31 @@ from tacit.flow.stage import velocities
 from tacit.flow.state import State
 
 
+def norms(rows: np.ndarray) -> np.ndarray:
+    """The norm of each row; `np.linalg.norm` takes twice as long."""
+    return np.asarray(np.sqrt(np.vecdot(rows, rows)))
+
+
 def speeds(state: State, now: Weights) -> np.ndarray:
     """The speed of each neuron, relative to its size."""
+    return _rates(state, now) / np.maximum(sizes(state), 1e-300)
+
+
+def _rates(state: State, now: Weights) -> np.ndarray:
+    """‖(w_k', a_k')‖ of each neuron."""
     g = velocities(state, now.p * state.planes.y)
-    along = (g * state.W).sum(axis=1) if state.both else 0.0
-    moved = np.abs(state.a) * np.linalg.norm(g, axis=1)
-    return np.hypot(moved, along) / np.maximum(sizes(state), 1e-300)
+    moved = np.abs(state.a) * norms(g)
+    return np.hypot(moved, np.vecdot(g, state.W)) if state.both else moved
 
 
 def pulls(state: State, c: np.ndarray) -> np.ndarray:
     """The norm of what pulls each neuron, when the samples weigh c_i = y_i p_i."""
-    return np.asarray(np.linalg.norm(velocities(state, c), axis=1))
+    return norms(velocities(state, c))
 
 
 def fall(state: State, now: Weights) -> float:
     """The rate −d log L/ds at which the loss falls."""
-    return float(state.copies @ (speeds(state, now) * sizes(state)) ** 2)
+    return float(state.copies @ _rates(state, now) ** 2)
 
 
 def conserved(state: State) -> np.ndarray:
@@ -36,7 +45,7 @@ def conserved(state: State) -> np.ndarray:
 
 def sizes(state: State) -> np.ndarray:
     """The norm of each neuron (w_k, a_k)."""
-    return np.hypot(np.linalg.norm(state.W, axis=1), state.a)
+    return np.hypot(norms(state.W), state.a)
 
 
 def distance(one: State, other: State) -> float:
@@ -47,5 +56,5 @@ def distance(one: State, other: State) -> float:
 
 def distances(one: State, other: State) -> np.ndarray:
     """The distance of each neuron from the same one of another network, relative to its size."""
-    apart = np.hypot(np.linalg.norm(one.W - other.W, axis=1), one.a - other.a)
+    apart = np.hypot(norms(one.W - other.W), one.a - other.a)
     return apart / np.maximum(sizes(other), 1e-300)

@@ -14,16 +14,16 @@ at its bound are released. Neurons do not interact during a stage, so each has i
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
-from tacit.flow import motion, sensitivity
+from tacit.flow import motion, newton, sensitivity
 from tacit.flow._faces import Faces
+from tacit.flow._lines import free_pulls, most_held, sees, square_slopes
+from tacit.flow.exponential_tail import weights
 from tacit.flow.hyperplanes import Face, hyperplanes_of
-from tacit.flow.state import Met, State, check_time, start
+from tacit.flow.state import Events, State, check_time, start
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.least_squares import boxed_least_squares
 
@@ -52,23 +52,20 @@ def prepare() -> None:
     state = start(planes, np.array([[1.0, 0.5]]), np.ones(1), True)
     state.side[0, 1] = 0
     hold(state, np.ones(2))
-    velocities(state, np.ones(2))
-    face_bases(state)
-    advance(state, np.ones(2), 0.1)
-    state.outputs()
-    none = np.zeros(0, np.int64)
-    way = (state.W[0], state.a[0], state.side[0], state.side[0], none, none, np.zeros(0))
-    sensitivity.turned(
-        *way,
-        planes.e,
-        *planes.pulls(np.ones(2)),
-        planes.X,
-        planes.line,
-        planes.r,
-        planes.y,
-        0.0,
-        True,
-        0.1,
+    new = state.copy()
+    velocities(new, np.ones(2))
+    pull(new, np.ones(2))
+    advance(new, np.ones(2), 0.1)
+    q = new.outputs()
+    weights(q, "logistic")
+    seen, rest = sees(state.side, np.ones(1, np.bool_), planes.lines), np.zeros(2)
+    found = newton.compare(rest, newton.scaled(rest, seen, np.ones(2)), q, seen, rest, 0.0, False)
+    newton.improve(np.eye(2), np.arange(2), 0.1, np.ones(2), found)
+    square_slopes(state.products(), state.side, np.ones(1), np.ones(1), planes.lines)
+    before, after = ((s.W, s.a, s.side) for s in (state, new))
+    some, faces, events = np.arange(2), room(new), np.zeros((0, 5))
+    sensitivity.response(
+        before, after, np.ones(1), events, planes.lines, rest, some, faces, True, 0.1
     )
 
 
@@ -78,28 +75,14 @@ def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = 
     With a rate c is the mean of what changes at that rate during the stage: a neuron that meets a
     hyperplane is pulled by the mean until then, and from then on by that of the rest.
     """
-    e = state.planes.e
-    plus, minus = state.planes.pulls(c)
-    rates = state.planes.pulls(np.zeros(len(c)) if rate is None else rate)
-    none = STAGE.still * float(np.maximum(np.abs(plus), np.abs(minus)).sum())
-    T = state.products().copy()
+    T, change = state.products().copy(), np.zeros(len(c)) if rate is None else rate
     for rows, faces in _pieces(state):
         check_time(state)
         log = _log(STAGE.events_in_stage + 4 * len(state.a[rows]))
+        net = state.W[rows], state.a[rows], state.side[rows]
+        lines, both = state.planes.lines, state.both
         end, neuron, share = motion.move(
-            state.W[rows],
-            state.a[rows],
-            state.side[rows],
-            T[rows],
-            e,
-            plus,
-            minus,
-            *rates,
-            faces,
-            log,
-            state.both,
-            float(time),
-            none,
+            net, T[rows], lines, c, change, faces, log, both, float(time)
         )
         if end == motion.TOO_LONG:
             raise Undecided("the stage is too long for floating point")
@@ -116,44 +99,43 @@ def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = 
 
 def hold(state: State, c: np.ndarray) -> None:
     """Release sliding neurons that these pulls do not hold on their hyperplanes."""
-    plus, minus = state.planes.pulls(c)
     for rows, faces in _pieces(state):
         check_time(state)
         log = _log(int((state.side[rows] == 0).sum()))
-        motion.settle_all(state.W[rows], state.side[rows], state.planes.e, plus, minus, faces, log)
+        motion.settle_all(state.W[rows], state.side[rows], state.planes.lines, c, faces, log)
         _note(state, log, rows.start)
 
 
 def velocities(state: State, c: np.ndarray) -> np.ndarray:
     """w_k'/a_k of every neuron, projected on the hyperplanes along which it slides."""
-    g = pull(state, c)
+    parts = []
     for rows, faces in _pieces(state):
         check_time(state)
-        motion.project_all(g[rows], state.side[rows], state.planes.e, faces)
-    return g
+        parts.append(motion.velocities(state.side[rows], state.planes.lines, c, faces))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def pull(state: State, c: np.ndarray) -> np.ndarray:
     """Σ κ e of every neuron over the hyperplanes that it is not on."""
-    return motion.free_pulls(state.side, state.planes.e, *state.planes.pulls(c))
+    return free_pulls(state.side, state.planes.lines.e, *state.planes.pulls(c))
 
 
-def face_bases(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal normals of the face of every neuron, one below the other, and whose each is."""
-    ((_, faces),) = _pieces(state, math.inf)
-    return motion.face_bases(state.side, state.planes.e, faces)
+def room(state: State) -> Faces:
+    """Room for the factorised faces of all neurons."""
+    return state.planes.faces(len(state.a), most_held(state.side))
 
 
-def _pieces(state: State, most: float = STAGE.piece) -> Iterator[tuple[slice, Faces]]:
+def _pieces(state: State) -> list[tuple[slice, Faces]]:
     """The neurons in pieces that take not too long, with the factorised faces of each piece."""
     m, (lines, d) = len(state.a), state.planes.e.shape
-    faces = state.planes.faces(m, int((state.side == 0).sum(axis=1).max(initial=0)))
-    rows = min(max(int(min(most, 1e15) / (lines * d)), 1), m)
-    for first in range(0, m, rows):
-        places = faces
-        if len(faces.size) >= m:
-            places = Faces(*(value[first : first + rows] for value in faces))
-        yield slice(first, min(first + rows, m)), places
+    faces = room(state)
+    rows = max(int(STAGE.piece / (lines * d)), 1)
+    if m <= rows:
+        return [(slice(0, m), faces)]
+    pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
+    if len(faces.size) < m:
+        return [(piece, faces) for piece in pieces]
+    return [(piece, Faces(*(value[piece] for value in faces))) for piece in pieces]
 
 
 def _log(most: int) -> motion.Log:
@@ -164,10 +146,9 @@ def _note(state: State, log: motion.Log, first: int) -> None:
     count = int(log.number[0])
     if count > len(log.rows):
         raise Undecided("too many events in one stage")
-    state.events += [
-        Met(first + int(k), int(plane), motion.KINDS[int(what)], when, bend)
-        for k, plane, what, when, bend in log.rows[:count].tolist()
-    ]
+    if count:
+        log.rows[:count, 0] += first
+        state.events = state.events + Events(log.rows[:count])
 
 
 def nearest_pulls(face: Face, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

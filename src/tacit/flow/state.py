@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow._lines import margins
 from tacit.flow.hyperplanes import Hyperplanes
-from tacit.flow.motion import products_sum
+from tacit.flow.motion import KINDS
 
 
 class OutOfTime(Exception):
@@ -31,6 +33,24 @@ class Met(NamedTuple):
     hyperplane. For a release, the speed (over a_k) at which it leaves."""
 
 
+class Events:
+    """Events in an array, in the order in which they were found; most are never looked at."""
+
+    def __init__(self, rows: np.ndarray | None = None) -> None:
+        self.rows = np.empty((0, 5)) if rows is None else rows
+        """Neuron, hyperplane, kind, time, bend."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Met]:
+        for k, plane, what, when, bend in self.rows.tolist():
+            yield Met(int(k), int(plane), KINDS[int(what)], when, bend)
+
+    def __add__(self, later: Events) -> Events:
+        return Events(np.concatenate([self.rows, later.rows])) if len(later) else self
+
+
 @dataclass(eq=False)
 class State:
     """The neurons of a network, and on which side of every activation hyperplane they are."""
@@ -44,7 +64,7 @@ class State:
     """m × L, int8: +1, −1, or 0 while a neuron slides along the hyperplane."""
     copies: np.ndarray
     """How many equal neurons a row stands for."""
-    events: list[Met] = field(default_factory=list)
+    events: Events = field(default_factory=Events)
     """What happened since this state was copied."""
     known: tuple[np.ndarray, np.ndarray] | None = None
     """The products of this W with the normals of the hyperplanes, and this W; what changes its
@@ -59,7 +79,10 @@ class State:
         """A copy whose list of events is empty."""
         W = self.W.copy()
         known = (self.known[0], W) if self.known and self.known[1] is self.W else None
-        return replace(self, W=W, a=self.a.copy(), side=self.side.copy(), events=[], known=known)
+        a, side = self.a.copy(), self.side.copy()
+        return State(
+            self.planes, W, a, self.both, side, self.copies, Events(), known, self.deadline
+        )
 
     def part(self, rows: np.ndarray) -> State:
         """The state of some of the neurons."""
@@ -80,11 +103,7 @@ class State:
 
     def outputs(self) -> np.ndarray:
         """The margins q_i = y_i f(x_i)."""
-        planes = self.planes
-        ahead, behind = products_sum(self.products(), self.side, self.a * self.copies)
-        plus, minus = ahead + planes.alpha * behind, planes.alpha * ahead + behind
-        f = np.where(planes.r > 0, plus[planes.line], minus[planes.line]) * planes.r
-        return planes.y * f
+        return margins(self.products(), self.side, self.a * self.copies, self.planes.lines)
 
     def pattern(self) -> np.ndarray:
         """The activation patterns (m × n): the signs of w_k·x_i, 0 while a neuron slides."""
@@ -100,4 +119,5 @@ def check_time(state: State) -> None:
 def start(planes: Hyperplanes, W: np.ndarray, a: np.ndarray, both: bool) -> State:
     """The initial state. Neurons that lie on a hyperplane are put on its negative side for now."""
     side = np.where(W @ planes.e.T > 0, 1, -1).astype(np.int8)
-    return State(planes, W.astype(float), a.astype(float), both, side, np.ones(len(a)))
+    W = np.array(W, float, order="C")
+    return State(planes, W, a.astype(float), both, side, np.ones(len(a)))

@@ -69,6 +69,11 @@ class StepTolerances:
     """… so often."""
     light_answer: float = 1e-3
     """The least answer of a margin to its own p that is reckoned with, over the largest."""
+    heavy: float = 1e-3
+    """The largest entry of a column of Newton's matrix, less 1 on the diagonal, up to which a
+    sample is left out of the linear system and put right by iterations …"""
+    most_rounds: int = 8
+    """… and how many of them: each leaves a hundredth of the error or so."""
     deep: float = 1e-7
     """The rounding error of the margins from which on p is integrated as a state: it would show in
     p = e^(−q)/L."""
@@ -226,6 +231,9 @@ class CandidateTolerances:
     """Margins relative to Σ‖v_g‖ below this are the solver's error."""
     on_plane: float = 1e-7
     """The sine of the angle to a hyperplane below which a group touches it: the solver's error."""
+    same_unit: float = 10.0
+    """The factor by which the best margin may differ from the one expected, or else it is solved
+    for again in units of its own."""
 
 
 @dataclass(frozen=True)

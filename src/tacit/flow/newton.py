@@ -1,0 +1,192 @@
+"""The arithmetic of Newton's method in an implicit step: `steps.implicit` has the equations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.flow._tail import margin_at, terms
+from tacit.flow.tolerances import STEP
+from tacit.numerics.compiled import compiled
+
+NEWTON, MOST_NEWTON, LIGHT, LEAST_LOG = STEP.newton, STEP.most_newton, STEP.light, STEP.least_log
+FAR_TOTAL, FLAT, FAR_BELOW = STEP.far_total, STEP.flat, STEP.far_below
+LIGHT_ANSWER, HEAVY, MOST_ROUNDS = STEP.light_answer, STEP.heavy, STEP.most_rounds
+Array = np.ndarray
+
+
+class Mismatch(NamedTuple):
+    """How far log p and the margins that p has led to are from each other."""
+
+    level: float
+    """log L, where it fits best."""
+    implied: Array
+    """log p by the margins."""
+    rows: Array
+    """The samples that are solved for: all but those that are light by p and by the margins."""
+    bend: Array
+    ratio: Array
+    """ℓ/|ℓ'| of these samples."""
+    residual: Array
+    """That of each of these samples, and that of Σ p ρ = 1."""
+    error: float
+    top: float
+    """The largest log p by the margins."""
+
+
+@compiled
+def scaled(u: Array, seen: Array, ratio: Array) -> Array:
+    """p of these log p, which are scaled first where Σ p ρ is far from 1, as it is in the end."""
+    total = 0.0
+    for i in range(len(u)):
+        if seen[i]:
+            total += np.exp(u[i]) * ratio[i]
+    total = np.log(max(total, 1e-300))
+    if abs(total) > FAR_TOTAL:
+        for i in range(len(u)):
+            if seen[i]:
+                u[i] -= total
+    return np.exp(u)
+
+
+@compiled
+def compare(
+    u: Array, p: Array, q: Array, seen: Array, rest: Array, predicted: float, exponential: bool
+) -> Mismatch:
+    """Compare u = log p with what the margins imply, and log L with what was predicted."""
+    log_values, log_slopes, bend = terms(q, exponential)
+    total, level, count, top = 0.0, 0.0, 0, -np.inf
+    for i in range(len(u)):
+        if seen[i]:
+            level += p[i] * (log_slopes[i] - u[i])
+            total += p[i]
+    level /= total
+    implied, rows = rest.copy(), np.empty(len(u), np.int64)
+    for i in range(len(u)):
+        if seen[i]:
+            implied[i] = max(log_slopes[i] - level, LEAST_LOG)
+            top = max(top, implied[i])
+            if max(u[i], implied[i]) > LIGHT:
+                rows[count] = i
+                count += 1
+    rows = rows[:count].copy()
+    wrong, below = log_slopes - level - u, False
+    for j in range(count):
+        i = rows[j]
+        wanted = margin_at(u[i] + predicted, exponential)
+        below = below or (bend[i] < FLAT and wanted > q[i] + FAR_BELOW)
+    if below:
+        # p hardly answers to margins that are far below 0. There Newton's method starts from the
+        # margin that belongs to p, not from that to which p has led.
+        level, at = predicted, q.copy()
+        for i in range(len(q)):
+            at[i] = max(q[i], margin_at(u[i] + predicted, exponential))
+        log_values, log_slopes, bend = terms(at, exponential)
+        wrong = np.where(at > q, bend * (at - q), log_slopes - level - u)
+    ratio = np.exp((log_values - log_slopes)[rows])
+    residual, error, total = np.empty(count + 1), 0.0, 0.0
+    residual[count] = 1.0
+    for j in range(count):
+        weight, residual[j] = p[rows[j]], wrong[rows[j]]
+        residual[count] -= weight * ratio[j]
+        error += weight * abs(residual[j])
+        total += weight
+    error = error / total + abs(residual[count])
+    return Mismatch(level, implied, rows, bend, ratio, residual, error, top)
+
+
+@compiled
+def improve(rate: Array, at: Array, h: float, p: Array, found: Mismatch) -> tuple[Array, float]:
+    """log p after Newton's step from p, and by how much log L rises.
+
+    It solves δu + bend·δq + δℓ = the residual of every sample, with Σ p ρ kept at 1. The margins of
+    the rows answer to p at this rate over h, which has them at these places.
+    """
+    rows, ratio, residual, n = found.rows, found.ratio, found.residual, len(found.rows)
+    matrix, both, below, stiff = np.empty((n, n)), np.ones((n, 2)), np.empty(n), np.empty(n)
+    for j in range(n):
+        below[j] = p[rows[j]] * ratio[j]
+    for i in range(n):
+        bend, weight = found.bend[rows[i]], p[rows[i]]
+        for j in range(n):
+            answer = rate[at[i], at[j]] * h * p[rows[j]]  # δq = answer δu
+            matrix[i, j] = bend * answer
+            below[j] += weight * (ratio[i] * bend - 1) * answer
+        stiff[i] = bend * rate[at[i], at[i]] * h
+        matrix[i, i] += 1
+        both[i, 0] = residual[i]
+    solved = _solve(matrix, both)
+    one, other = -residual[n], 0.0
+    for i in range(n):
+        one += below[i] * solved[i, 0]
+        other += below[i] * solved[i, 1]
+    rise = one / other
+    u, step = np.empty(n), np.empty(n)
+    for i in range(n):
+        u[i] = max(np.log(p[rows[i]]), LEAST_LOG)
+        step[i] = solved[i, 0] - solved[i, 1] * rise
+    new = found.implied.copy()
+    new[rows] = moved(u, step, stiff)
+    return new, rise
+
+
+@compiled
+def _solve(matrix: Array, both: Array) -> Array:
+    """matrix⁻¹ both. Light samples change hardly anything else: iterations put them right."""
+    n, count = len(matrix), 0
+    heavy, light = np.empty(n, np.int64), np.empty(n, np.int64)
+    for j in range(n):
+        most = abs(matrix[j, j] - 1)
+        for i in range(n):
+            most = max(most, abs(matrix[i, j]) if i != j else 0.0)
+        if most > HEAVY:
+            heavy[count] = j
+            count += 1
+        else:
+            light[j - count] = j
+    heavy, light = heavy[:count], light[: n - count]
+    if 3 * count < 2 * n:
+        inner, outer = np.empty((count, count)), np.empty((n - count, count))
+        for j in range(count):
+            for i in range(count):
+                inner[i, j] = matrix[heavy[i], heavy[j]]
+            for i in range(n - count):
+                outer[i, j] = matrix[light[i], heavy[j]]
+        inverse = np.linalg.solve(inner, np.eye(count))
+        solved, rest = np.zeros(both.shape), both.copy()
+        for _ in range(MOST_ROUNDS):
+            part = np.dot(inverse, rest[heavy])
+            other = rest[light] - np.dot(outer, part)
+            for i in range(count):
+                solved[heavy[i]] += part[i]
+            for i in range(n - count):
+                solved[light[i]] += other[i]
+            rest = both - np.dot(matrix, solved)
+            if np.abs(rest).max() <= NEWTON * np.abs(both).max():
+                return solved
+    return np.linalg.solve(matrix, both)
+
+
+@compiled
+def moved(u: Array, step: Array, stiff: Array) -> Array:
+    """log p after Newton's step, which is made in v = stiff·p + log p.
+
+    A sample is one of the nearest, and its p is what has to change, or it is not, and its margin
+    is. In v each of the two is linear in its own way, and a sample may become the other in one
+    step, as in active-set methods; steps of log p alone would have to be short.
+    """
+    least, new = LIGHT_ANSWER * max(stiff.max(), 0.0) + 1e-300, np.empty(len(u))
+    for i in range(len(u)):
+        steep = max(stiff[i], least)
+        v = max(steep * np.exp(u[i]) * (1 + step[i]) + u[i] + step[i], LEAST_LOG)
+        # steep e^x + x is convex in x: Newton's method from above falls to its root.
+        x = min(v, np.log(v) - np.log(steep)) if v > 1 else v
+        for _ in range(MOST_NEWTON):
+            rate = steep * np.exp(x)
+            change = (v - rate - x) / (1 + rate)
+            x += change
+            if abs(change) < NEWTON:
+                break
+        new[i] = x
+    return new
