@@ -16,7 +16,7 @@ from tacit.certificates import Optimum, certify, optimum, proof_of
 from tacit.data import load
 from tacit.models import Leaky
 from tacit.proofs import verify
-from tacit.values import Network
+from tacit.values import BadInput, Network
 
 
 def margins(best: Optimum) -> list[np.ndarray]:
@@ -173,6 +173,24 @@ def test_random_proofs(rng: np.random.Generator) -> None:
         assert verification.verified and gap == pytest.approx(best.gap, abs=1e-12)
 
 
+def test_a_proof_in_no_time_proves_less(rng: np.random.Generator) -> None:
+    """Neither trees nor cells are begun; sets of points are always there."""
+    data = Dataset(rng.normal(size=(12, 3)), rng.choice([-1, 1], 12))
+    best = optimum(data)
+    lower, upper = best.objective_bounds
+    full, hasty = proof_of(best)[1], proof_of(best, 0.0)[1]
+    assert full.cells > 0 and hasty.verified and (hasty.cells, hasty.nodes) == (0, 0)
+    assert full.objective_bounds == pytest.approx((lower, upper), rel=1e-9)
+    assert hasty.objective_bounds.lower < 0.99 * lower
+    assert hasty.objective_bounds.upper == pytest.approx(upper, rel=1e-12)
+
+
+def test_a_proof_that_takes_longer_than_it_may_is_refused() -> None:
+    raw, _ = proof_of(optimum(load("wang2022_f1")))
+    with pytest.raises(BadInput, match="longer than the time that is left"):
+        verify(raw, seconds=0.0)
+
+
 def test_an_infeasible_problem_is_proved_with_fractions() -> None:
     X = [[0.1, 0.3], [-0.2, -0.6], [0.7, 0.2], [-0.7, -0.2], [-1.1, -0.8], [1.1, 0.8]]
     data = Dataset(X, [1, -1, 1, -1, 1, -1])
@@ -215,3 +233,23 @@ def test_the_neurons_shown_reach_the_upper_bound(rng) -> None:
         size = sum(abs(s) * math.hypot(*w) for s, w in zip(a, W, strict=True))
         assert size / margin <= best.objective_bounds.upper * (1 + 1e-15)
         assert margin == pytest.approx(1.0, abs=1e-6)
+
+
+def test_rows_of_very_different_lengths_are_proved_as_they_are_shown() -> None:
+    """The file proved 2 % of what was certified: cells below a share of Σ|λ| got no multipliers."""
+    X = [
+        [-488.84368808181688, -1303.5860612808008],
+        [4.4424113778145007e-05, 4.9107154990484987e-05],
+        [0.023456938105283081, 0.035381433856520976],
+        [0.02521870363416422, -0.01803033474636434],
+        [1.8528790790107026, -1.1453081877575668],
+    ]
+    best = optimum(Dataset(X, [-1, -1, 1, 1, -1]), Setting(activation="leaky:0.9"))
+    proved = proof_of(best)[1].objective_bounds
+    assert best.status == "certified" and proved is not None
+    assert proved == pytest.approx(best.objective_bounds, rel=1e-9)
+
+
+def test_a_fixed_output_layer_of_a_billion_units_is_refused_at_once() -> None:
+    setting = Setting(train="first", width=10**9)
+    refused(lambda: optimum(load("xor"), setting), "2,000,000,000 weights", "choose it smaller")

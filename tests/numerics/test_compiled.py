@@ -61,6 +61,35 @@ def run(code, folder):
     ).stdout
 
 
+def test_what_is_compiled_is_forgotten_when_a_tolerance_changes(tmp_path):
+    (tmp_path / "tolerances.py").write_text("SMALL = 1\n")
+    (tmp_path / "module.py").write_text(
+        "from tolerances import SMALL\nfrom tacit.numerics.compiled import compiled\n"
+        "@compiled\ndef f():\n    return SMALL\n"
+    )
+    ask = "from module import f; print(f(), end='')"
+    assert run(ask, tmp_path) == "1"
+    (tmp_path / "tolerances.py").write_text("SMALL = 22\n")
+    assert run(ask, tmp_path) == "22"
+
+
+def test_what_is_compiled_for_a_class_that_has_another_name_now_is_forgotten(tmp_path):
+    text = (
+        "from typing import NamedTuple\nfrom tacit.numerics.compiled import compiled\n"
+        "class Old(NamedTuple):\n    x: float\n"
+        "@compiled\ndef f(one):\n    return one.x\n"
+        "ask = lambda: print(f(Old(1.5)), end='')\n"
+    )
+    (tmp_path / "module.py").write_text(text)
+    ask = "from module import ask; ask()"
+    assert run(ask, tmp_path) == "1.5"
+    (tmp_path / "module.py").write_text(text.replace("Old", "New"))
+    assert run(ask, tmp_path) == "1.5"
+    kept = set(tmp_path.rglob("*.nbc"))
+    assert run(ask, tmp_path) == "1.5"
+    assert set(tmp_path.rglob("*.nbc")) == kept
+
+
 @pytest.mark.long
 def test_a_process_that_looks_while_another_one_writes_never_runs_old_code(tmp_path):
     (tmp_path / "module.py").write_text(

@@ -334,7 +334,7 @@ def nonsense(X: np.ndarray, y: np.ndarray, alpha: float, groups: Any, *_: Any) -
     rng = np.random.default_rng(len(groups.sign))
     V = rng.standard_normal((len(groups.sign), X.shape[1]))
     lam = rng.random(len(X))
-    return Restricted(rng.random(), V, lam / lam.sum(), np.zeros(groups.constrained.shape))
+    return Restricted(rng.random(), V, lam / lam.sum())
 
 
 def too_good(*arguments: Any) -> Restricted | None:
@@ -343,14 +343,14 @@ def too_good(*arguments: Any) -> Restricted | None:
         return None
     lam = np.zeros_like(proposal.multipliers)
     lam[0] = 1.0
-    return Restricted(10 * proposal.value, proposal.V, lam, proposal.face_multipliers)
+    return Restricted(10 * proposal.value, proposal.V, lam)
 
 
 def no_weights(*arguments: Any) -> Restricted | None:
     proposal = restricted_program(*arguments)
     if proposal is None:
         return None
-    return Restricted(-1.0, 0 * proposal.V, proposal.multipliers, proposal.face_multipliers)
+    return Restricted(-1.0, 0 * proposal.V, proposal.multipliers)
 
 
 @pytest.mark.parametrize("solver", [nothing, nonsense, too_good, no_weights])

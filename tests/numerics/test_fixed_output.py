@@ -12,6 +12,7 @@ import pytest
 from tacit.numerics import fixed_output
 from tacit.numerics.arrangements import cells
 from tacit.numerics.fixed_output import FixedOptimum, fixed_optimum
+from tacit.numerics.mixed_integer import fitting_by_integers
 from tacit.numerics.restricted import Groups, restricted_program
 
 
@@ -80,6 +81,56 @@ def test_one_unit_fits(X: list[list[float]], W: list[list[float]]) -> None:
     assert (points @ np.array(W).T > 0).all()
     best = fixed_optimum(points, y, 0.0, 1, 2.0)
     assert_reached(points, y, 0.0, best, 1, 2.0)
+
+
+def test_two_units_that_local_search_does_not_find() -> None:
+    """Two of the points are 0.002 apart and have different labels."""
+    X = np.array(
+        [
+            [0.49755716042030673, -0.8674311915734187],
+            [-0.939422741469418, 0.3427607223852858],
+            [-0.3572782903492346, -0.9339979781804284],
+            [0.49564627216552926, -0.8685244803046221],
+            [0.1348477433104876, -0.990866331108323],
+            [0.20437749896114682, -0.9788921482565821],
+        ]
+    )
+    y = np.array([1.0, 1, 1, -1, -1, 1])
+    best = fixed_optimum(X, y, 0.8, 2, 2.0)
+    assert_reached(X, y, 0.8, best, 2, 2.0)
+
+
+def test_one_unit_that_fits_by_little() -> None:
+    """The unit that sees all points does so at small angles; descent from it loses some."""
+    X = np.array(
+        [
+            [-224.00543865849377, 611.4244525781172, 86.4458417195756],
+            [-224.00544393574185, 611.4231240337892, 86.44771554731476],
+            [83.1115702483595, -421.5843938352373, -17.210259317713554],
+            [83.1084495695676, -421.5825191363766, -17.21144753768487],
+            [366.7898060077576, -53.86340515553149, 47.29981990538805],
+        ]
+    )
+    best = fixed_optimum(X, np.ones(5), 0.0, 1, 2.0)
+    assert_reached(X, np.ones(5), 0.0, best, 1, 2.0)
+
+
+def test_integers_decide_which_points_units_see(rng: np.random.Generator) -> None:
+    """Wherever a network that drew the labels fits, one is found, with fewer or more units."""
+    for units in (1, 2, 3):
+        for alpha in (0.0, 0.3):
+            X, W = rng.standard_normal((6, 3)), rng.standard_normal((2 * units, 3))
+            sign = np.repeat([1, -1], units)
+            y = np.sign(np.maximum(X @ W.T, alpha * X @ W.T) @ sign)
+            X, y = X[y != 0], y[y != 0]
+            found = fitting_by_integers(X, y, alpha, units, math.inf)
+            assert (
+                found is not None and max((found.sign > 0).sum(), (found.sign < 0).sum()) <= units
+            )
+            t = X @ found.V.T
+            assert (y * (np.maximum(t, alpha * t) @ found.sign)).min() > 0
+    opposite = np.array([[1.0, 0], [-1, 0]])
+    assert fitting_by_integers(opposite, np.ones(2), 0.0, 1, math.inf) is None
 
 
 def test_few_units_on_both_sides(rng: np.random.Generator) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tacit.numerics.convex_program import convex_optimum
 from tacit.numerics.infeasible import Proof, no_network_fits
-from tacit.numerics.one_sign import no_network_of_one_sign_fits
 
 
 def holds(
@@ -93,6 +92,23 @@ def test_one_sign(sign: int, rng: np.random.Generator) -> None:
     assert no_network_fits(X, y, 0.5, (sign,)) is None
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_one_sign_of_many_points_is_decided_for_leaky(
+    sign: int, scale: float, rng: np.random.Generator
+) -> None:
+    """Points that surround 0, and a point in the cone of others, in a space of ten dimensions."""
+    X = scale * rng.standard_normal((60, 10))
+    y = rng.choice([-1.0, 1.0], 60)
+    proof = no_network_fits(X, y, 0.1, (sign,))
+    assert proof is not None and holds(X, y, 0.1, proof, sign)
+    X, y = np.abs(X), np.full(60, -sign)
+    assert no_network_fits(X, y, 0.1, (sign,)) is None
+    y[0], X[0] = sign, scale
+    proof = no_network_fits(X, y, 0.1, (sign,))
+    assert proof is not None and 0 in proof and holds(X, y, 0.1, proof, sign)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(
@@ -138,8 +154,8 @@ def test_one_sign_of_output_weights_is_decided(rng: np.random.Generator) -> None
 def test_what_fits_is_not_proved_impossible_for_one_sign() -> None:
     """f(x) = φ(x₁) and f(x) = φ(−x₁) fit; nothing is negative on both sides."""
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
-    assert no_network_of_one_sign_fits(X, y, 0.5, 1) is None
-    assert no_network_of_one_sign_fits(X, -y, 0.5, 1) is None
+    assert no_network_fits(X, y, 0.5, (1,)) is None
+    assert no_network_fits(X, -y, 0.5, (1,)) is None
     y = np.array([-1.0, -1.0])
-    assert no_network_of_one_sign_fits(X, y, 0.5, 1) is not None
-    assert no_network_of_one_sign_fits(X, y, 0.5, -1) is None
+    assert no_network_fits(X, y, 0.5, (1,)) is not None
+    assert no_network_fits(X, y, 0.5, (-1,)) is None

@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from tacit.certificates import optimum, proof_of
+from tacit.numerics.branch_and_bound import Branching
 from tacit.numerics.tree_proof import tree_proof
 from tacit.proofs import verify, write_proof
 from tacit.proofs.exact import Budget
@@ -163,6 +164,16 @@ def test_close_points_prove_as_much_as_is_shown() -> None:
     assert best.status == "certified" and verification.objective_bounds is not None
     assert verification.nodes > 0
     assert verification.objective_bounds.gap <= 1e-8
+
+
+def test_a_tree_is_given_up_when_its_time_is_over(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, c, rows = rng.normal(size=(30, 4)), rng.normal(size=30), np.arange(30)
+    peak = Branching(X, c, 0.0).maximum(0.0).bound * (1 + 1e-6)
+    assert len(tree_proof(X, c, 0.0, peak, rows) or []) > 1
+    monkeypatch.setattr(Branching, "nodes_at_a_time", lambda *_: 1)
+    assert tree_proof(X, c, 0.0, peak, rows, until=0.0) is None
 
 
 def test_a_tree_is_said_to_be_checked() -> None:

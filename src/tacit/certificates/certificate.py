@@ -172,17 +172,7 @@ def worst_of(certificates: Sequence[Certificate]) -> int:
 
 
 def certificates_to_dict(certificates: Sequence[Certificate]) -> dict[str, Any]:
-    """The JSON of `tacit certify --json`: the worst network, and all of them if there are several.
-
-    Parameters
-    ----------
-    certificates : sequence of Certificate
-        At least one.
-
-    Returns
-    -------
-    dict
-    """
+    """The JSON of `tacit certify --json`: the worst network, and all if there are several."""
     entries = [one.to_dict() for one in certificates]
     seconds = sum(entry.pop("seconds") for entry in entries)
     several = {"networks": entries} if len(entries) > 1 else {}

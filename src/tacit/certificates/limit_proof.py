@@ -5,13 +5,15 @@ proof of an optimum, and that it is lower far from the directions by two more tr
 checked before it is handed out, and claims just what the check has proved.
 """
 
+import math
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from tacit.certificates.optima import ClassOptimum, Optimum
-from tacit.certificates.proof_file import ATTEMPTS, ENOUGH, FEW_CELLS, problem_of
+from tacit.certificates.proof_file import ENOUGH, FEW_CELLS, attempts_until, problem_of
 from tacit.certificates.proved_end import ProvedEnd, Tail, cap_cosine, far_tree, out_of_play
 from tacit.numerics.arrangements import cover
 from tacit.numerics.convex_program import OptimumStatus
@@ -29,25 +31,18 @@ from tacit.values import BadInput, Dataset, Interval, Setting
 
 
 def limit_proof_of(
-    data: Dataset, setting: Setting, tail: Tail, ends: Sequence[ProvedEnd | None]
+    data: Dataset,
+    setting: Setting,
+    tail: Tail,
+    ends: Sequence[ProvedEnd | None],
+    seconds: float = math.inf,
 ) -> tuple[bytes, Verification]:
     """The bytes of the proof file, and what they prove.
 
-    Parameters
-    ----------
-    data : Dataset
-        The points that the networks were trained on.
-    setting : Setting
-        Its `train` counts.
-    tail : {"logistic", "exponential"}
-        The loss.
-    ends : sequence of ProvedEnd or None
-        What is to be proved: one for two classes, else one for each class against the rest.
-
-    Returns
-    -------
-    tuple of bytes and Verification
+    There is one end for two classes, else one for each class against the rest. It takes about
+    `seconds`.
     """
+    until = perf_counter() + seconds
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
     ends = [*ends, *[None] * (len(parts) - len(ends))]
     if not any(ends):
@@ -65,7 +60,7 @@ def limit_proof_of(
     for k, (part, end) in enumerate(zip(parts, ends, strict=True)):
         if end is not None:
             alone: list[dict[str, Any] | None] = [None for _ in parts]
-            networks[k] = _best(content, alone, k, part, setting, end)
+            networks[k] = _best(content, alone, k, part, setting, end, until)
     raw = _written(content, networks)
     return raw, verify(raw)
 
@@ -84,6 +79,7 @@ def _best(
     data: Dataset,
     setting: Setting,
     end: ProvedEnd,
+    until: float,
 ) -> dict[str, Any]:
     """One network with its claims, by the method that proves most."""
     if end.trap:
@@ -92,15 +88,15 @@ def _best(
     refused: BadInput | None = None
     own = _without_peaks(data, setting, end)
     pretended = _as_optimum(data, setting, end)
-    for method, slack in ATTEMPTS:
-        problem = problem_of(pretended, pretended.per_class[0], method, slack)
+    for method, slack, last in attempts_until(until):
+        problem = problem_of(pretended, pretended.per_class[0], method, slack, last)
         if problem is None:
             continue
         del problem["status"]
         alone[k] = {**problem, **own}
         try:
-            verification = verify(_written(content, alone))
-        except BadInput as error:  # too large to be verified
+            verification = verify(_written(content, alone), seconds=last - perf_counter())
+        except BadInput as error:  # too large to be verified, or in this time
             refused = error
             continue
         if not verification.verified:
@@ -113,7 +109,7 @@ def _best(
             claimed["near"] = {**own["near"], "share": float_below(proved.share)}
         if best is None or upper < best[0]:
             best = upper, claimed
-        if upper <= (1 + ENOUGH) * end.margin_bounds.upper:
+        if upper <= (1 + ENOUGH) * end.margin_bounds.upper or perf_counter() > until:
             break
     if best is None:
         raise refused or BadInput("no proof was found that can be verified")

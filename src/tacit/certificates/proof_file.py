@@ -6,6 +6,8 @@ out, and claims just what the check has proved.
 """
 
 import math
+from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from tacit.numerics.arrangements import cells
 from tacit.numerics.branch_and_bound import Branching
 from tacit.numerics.convex_program import OptimumStatus
 from tacit.numerics.float64 import LARGEST
+from tacit.numerics.neurons import near_one
 from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.pricing import function, price
 from tacit.numerics.tree_proof import tree_proof
@@ -45,17 +48,27 @@ SECONDS = 20.0
 """For the peaks of a network whose output layer is fixed."""
 
 
-def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
+def attempts_until(until: float) -> Iterator[tuple[str, float, float]]:
+    """Methods, slacks and deadlines; the last method is quick and always works, so it has none."""
+    for method, slack in ATTEMPTS[:-1]:
+        if perf_counter() < until:
+            yield method, slack, until
+    yield *ATTEMPTS[-1], math.inf
+
+
+def proof_of(optimum: Optimum, seconds: float = math.inf) -> tuple[bytes, Verification]:
     """The bytes of the proof file, and what they prove.
 
     Cells, sets of points and trees of half-spaces are tried in turn, until the file proves the
-    lower bound that the optimum has. Where each of these would be too large to be verified, it
-    proves less.
+    lower bound that the optimum has. Where each of these would be too large to be verified, or
+    would take too long, it proves less.
 
     Parameters
     ----------
     optimum : Optimum
         What `tacit.optimum` returned. BadInput is raised when there is nothing to prove.
+    seconds : float
+        About how long it may take.
 
     Returns
     -------
@@ -76,26 +89,31 @@ def proof_of(optimum: Optimum) -> tuple[bytes, Verification]:
     attempts: list[tuple[bytes, Verification]] = []
     refused: BadInput | None = None
     problems: list[dict[str, Any] | None] = [None for _ in optimum.per_class]
-    for method, slack in ATTEMPTS:
-        new = [problem_of(optimum, part, method, slack) for part in optimum.per_class]
+    until = perf_counter() + seconds
+    for method, slack, end in attempts_until(until):
+        new = [problem_of(optimum, part, method, slack, end) for part in optimum.per_class]
         problems = [one or old for one, old in zip(new, problems, strict=True)]
         ready = [problem for problem in problems if problem is not None]
         if len(ready) < len(problems) or not any(new):
             continue
         try:
-            attempts.append(_verified(optimum, ready))
-        except BadInput as error:  # too large to be verified
+            attempts.append(_verified(optimum, ready, end))
+        except BadInput as error:  # too large to be verified, or in this time
             refused = error
             continue
         proved = attempts[-1][1].objective_bounds
         if proved is None or proved.lower >= (1 - ENOUGH) * optimum.objective_bounds.lower:
+            break
+        if perf_counter() > until:
             break
     if not attempts:
         raise refused or BadInput("no proof was found that can be verified")
     return max(attempts, key=lambda one: (one[1].objective_bounds or (0.0, 0.0))[0])
 
 
-def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, Verification]:
+def _verified(
+    optimum: Optimum, problems: list[dict[str, Any]], until: float
+) -> tuple[bytes, Verification]:
     """The file with these problems, and what it proves, which is what it claims."""
     content: dict[str, Any] = {
         "alpha": optimum.setting.alpha,
@@ -111,7 +129,7 @@ def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, 
     if optimum.status != OptimumStatus.INFEASIBLE:  # claims that are true whatever is proved
         content |= {"lower": 0.0, "upper": LARGEST}
     # Twice: what is proved is known only after a check, and the file claims just that.
-    verification = verify(write_proof(content))
+    verification = verify(write_proof(content), seconds=until - perf_counter())
     if not verification.verified:
         raise BadInput(f"the proof does not hold: {verification.reason}")
     if verification.objective_bounds is not None:
@@ -124,9 +142,9 @@ def _verified(optimum: Optimum, problems: list[dict[str, Any]]) -> tuple[bytes, 
 
 
 def problem_of(
-    optimum: Optimum, part: ClassOptimum, method: str, slack: float
+    optimum: Optimum, part: ClassOptimum, method: str, slack: float, until: float
 ) -> dict[str, Any] | None:
-    """One problem by this method; None where it is not for this one."""
+    """One problem by this method; None where it is not for this one, or takes too long."""
     y = [int(label) for label in part.y]
     if part.exact is not None:
         dual = [str(part.exact.get(i, 0)) for i in range(len(y))]
@@ -136,7 +154,7 @@ def problem_of(
         few = part.cells is not None and (method == "cells" or part.cells <= FEW_CELLS)
         multipliers = _multipliers(optimum, part) if few else None
     elif method == "trees":
-        multipliers = _trees(optimum, part, slack)
+        multipliers = _trees(optimum, part, slack, until)
     elif not _by_subsets(optimum, part, slack):
         multipliers = None
     if multipliers is None:
@@ -152,20 +170,24 @@ def problem_of(
     }
 
 
-def _trees(optimum: Optimum, part: ClassOptimum, slack: float) -> list[dict[str, Any]] | None:
+def _trees(
+    optimum: Optimum, part: ClassOptimum, slack: float, until: float
+) -> list[dict[str, Any]] | None:
     """The tree of each sign. With both layers free λ is such that both peaks are 1."""
+    left = until - perf_counter()
+    made = perf_counter() + left / 2  # to check a tree takes about as long as to make it
     rows, alpha = np.flatnonzero(part.dual), optimum.setting.alpha
-    X, shift = _near_one(optimum.data.X[rows])
-    dual, more = _near_one(part.dual[rows])
+    X, shift = near_one(optimum.data.X[rows])
+    dual, more = near_one(part.dual[rows])
     trees = []
     for s in (1, -1):
         c = s * dual * part.y[rows]
         peak = float(np.ldexp(1.0, -shift - more))
         if optimum.setting.train == "first":
             floor = _reached(X, c, alpha, part.network.W[np.sign(part.network.a) == s])
-            peak = Branching(X, c, alpha).maximum(floor, seconds=SECONDS).bound
+            peak = Branching(X, c, alpha).maximum(floor, seconds=min(SECONDS, left / 4)).bound
         peak *= 1 + slack
-        nodes = tree_proof(X, c, alpha, peak, rows)
+        nodes = tree_proof(X, c, alpha, peak, rows, until=made)
         if nodes is None:
             return None
         trees.append({"sign": s, "peak": float(np.ldexp(peak, shift + more)), "nodes": nodes})
@@ -175,24 +197,18 @@ def _trees(optimum: Optimum, part: ClassOptimum, slack: float) -> list[dict[str,
 def _by_subsets(optimum: Optimum, part: ClassOptimum, slack: float) -> bool:
     """Sets of points prove that both peaks are 1, or it does not matter (an infinite slack)."""
     rows = np.flatnonzero(part.dual)
-    X, shift = _near_one(optimum.data.X[rows])
-    c, more = _near_one(part.dual[rows] * part.y[rows])
+    X, shift = near_one(optimum.data.X[rows])
+    c, more = near_one(part.dual[rows] * part.y[rows])
     if math.isinf(slack) or optimum.setting.train == "first":
         return True
     bound = max(subsets_bound(X, s * c, optimum.setting.alpha, FEW_SETS) for s in (1, -1))
     return bound <= float(np.ldexp(1 + slack, -shift - more))
 
 
-def _near_one(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """The values over 2^k, the largest near 1, and k: ties stay ties."""
-    shift = int(np.frexp(np.abs(values).max())[1])
-    return np.ldexp(values, -shift), shift
-
-
 def _multipliers(optimum: Optimum, part: ClassOptimum) -> list[dict[str, Any]]:
     """A z for every cell on which λ alone exceeds the bound."""
     rows, alpha = np.flatnonzero(part.dual), optimum.setting.alpha
-    X, _ = _near_one(optimum.data.X[rows])
+    X, _ = near_one(optimum.data.X[rows])
     all_cells = cells(X)
     c = {s: s * part.dual[rows] * part.y[rows] for s in (1, -1)}
     signs = np.sign(part.network.a)

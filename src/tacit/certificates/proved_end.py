@@ -133,27 +133,10 @@ def proved_end(
 ) -> ProvedEnd | None:
     """What is proved of the end of gradient flow from a network; None while L ≥ ℓ(0).
 
-    Parameters
-    ----------
-    data : Dataset
-        Points of two classes.
-    network : Network
-        The weights from which the flow goes on.
-    train : {"both", "first"}
-        The layers that are trained.
-    tail : {"logistic", "exponential"}
-        The loss.
-    certificate : Certificate
-        Of the limit that the path points to: its λ proves how wide a margin can be.
-    groups : sequence of Group
-        Of this limit: where the weight should be.
-    seconds : float, default inf
-        About how long the search for the peaks of λ may take with the output layer fixed.
-
-    Returns
-    -------
-    ProvedEnd or None
+    Certificate and groups are those of the limit that the path points to: its λ proves how wide a
+    margin can be, and the groups say where the weight should be. It takes about `seconds`.
     """
+    until = perf_counter() + seconds
     with np.errstate(all="ignore"):  # of sizes beyond floats, of which nothing is proved
         smallest, log_loss = smoothed(data, network, tail)
         norm = float(np.linalg.norm(network.W))
@@ -177,7 +160,7 @@ def proved_end(
     log10_loss = log_loss / math.log(10)
     end = ProvedEnd(network, log10_loss, Interval(min(lower, upper), upper), dual)
     if end.narrow and peaks is not None:
-        return _with_share(end, data, train, peaks, groups)
+        return _with_share(end, data, train, peaks, groups, until)
     return end
 
 
@@ -206,10 +189,10 @@ def trapped_end(
             return None
         unit = power_of_two(data.X)
         given = (data.X / unit, data.y, network.alpha, network.W[live], network.a[live])
+        left = max(until - perf_counter(), 0.0)
         if free == 0:
-            trap = trap_multipliers(*given, multipliers)
+            trap = trap_multipliers(*given, multipliers, left)
         else:
-            left = max(until - perf_counter(), 0.0)
             trap = trap_of_one_sign(*given, multipliers, free, lower / unit, left)
         end = ProvedEnd(network, log_loss / math.log(10), Interval(lower, lower), multipliers)
         proved = _checked_trap(end, data, [_in_unit(one, unit) for one in trap])
@@ -355,6 +338,7 @@ def _with_share(
     train: Layers,
     peaks: dict[int, float],
     groups: Sequence[Group],
+    until: float,
 ) -> ProvedEnd:
     """The same with directions, where weight is shown to end near them."""
     size = float(end.dual @ np.linalg.norm(data.X, axis=1)) / max(peaks.values())
@@ -380,7 +364,7 @@ def _with_share(
                 levels=(peaks[1] * below, peaks[-1] * below),
                 share=1 - far,
             )
-            if all(far_tree(known, data, s) is not None for s in (1, -1)):
+            if all(far_tree(known, data, s, until) is not None for s in (1, -1)):
                 return known
     return end
 
@@ -401,7 +385,9 @@ def optimal_directions(
     return tuple(directions)
 
 
-def far_tree(end: ProvedEnd, data: Dataset, sign: int) -> list[Node] | None:
+def far_tree(
+    end: ProvedEnd, data: Dataset, sign: int, until: float = math.inf
+) -> list[Node] | None:
     """The tree that shows how low λ's function stays away from the directions of this sign."""
     assert end.angle is not None and end.levels is not None
     rows, X, weights = _support(data, end.dual)
@@ -409,7 +395,7 @@ def far_tree(end: ProvedEnd, data: Dataset, sign: int) -> list[Node] | None:
     middle = np.array([end.directions[j][1] for j in names]).reshape(len(names), data.d)
     caps = Caps(middle, cap_cosine(end.angle), data.n + names)
     c, level = sign * weights * data.y[rows], end.levels[0 if sign > 0 else 1]
-    return tree_proof(X, c, end.network.alpha, level, rows, caps, MOST_NUMBERS)
+    return tree_proof(X, c, end.network.alpha, level, rows, caps, MOST_NUMBERS, until)
 
 
 def cap_cosine(angle: float) -> float:

@@ -4,8 +4,6 @@ Nodes are bounded by chords (`_chords`) or by quadratic functions (`_quadratics`
 tree for the latter are longer, which tells them apart.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

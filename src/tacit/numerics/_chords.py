@@ -4,8 +4,6 @@ u of a node for which (1) of `_relaxation` is above the threshold lie in a cap o
 which ranges are smaller, hence chords lower, hence the cap smaller.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

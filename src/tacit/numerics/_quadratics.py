@@ -16,8 +16,6 @@ ranges smaller. B is convex in all multipliers; Newton's method with logarithmic
 small. It is the dual of the semidefinite relaxation (Shor's).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A proof may leave out caps of the ball: then only u with v_j·u ≤ κ for unit 
 µ(κ − v_j·u) with a multiplier µ ≥ 0 may be added to (1) of `_relaxation`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ or the multiplier of a side. Steps inside of `relax` work with products p_k·p_l
 computed afresh from x, with what rounding may have done to it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

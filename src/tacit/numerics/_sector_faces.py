@@ -22,6 +22,7 @@ from tacit.numerics.arrangements import faces
 from tacit.numerics.exact_signs import distinct_lines, integer_rows
 from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import EXTREMAL
+from tacit.values.products import integer_product
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ def _rank(rows: np.ndarray) -> int:
     """The rank of integer rows in space, no two on one line."""
     if len(rows) < 3:
         return len(rows)
-    return 3 if (rows @ _cross(rows[0], rows[1])).any() else 2
+    return 3 if integer_product(rows, _cross(rows[0], rows[1])).any() else 2
 
 
 def _floats(
@@ -164,7 +165,7 @@ def _falls_away(lines: _Lines, flat: Flat) -> bool:
     if lines.rank != flat.basis.shape[1] - 1:
         return False
     for v in _rays(lines):
-        z = lines.rows @ v
+        z = integer_product(lines.rows, v)
         if any((np.where(s * z > 0, lines.up, lines.down) * s * z).sum() >= 0 for s in (1, -1)):
             return False
     return True
@@ -243,21 +244,22 @@ def _decided(lines: _Lines, signs: np.ndarray) -> np.ndarray | None:
     if len(Z) == 0:
         w = g
     elif len(Z) == 1 and lines.rank == 3:
-        w = (Z[0] @ Z[0]) * g - (g @ Z[0]) * Z[0]
+        w = integer_product(Z[0], Z[0]) * g - integer_product(g, Z[0]) * Z[0]
     else:
         w = _cross(Z[0], Z[1] if lines.rank == 3 else _cross(U[0], U[1]))
         other = np.flatnonzero(signs)[0]
-        w = w if (U[other] @ w > 0) == (signs[other] > 0) else -w
-    at = U @ w
+        w = w if (integer_product(U[other], w) > 0) == (signs[other] > 0) else -w
+    at = integer_product(U, w)
     if ((at > 0).astype(int) - (at < 0) != signs).any():
         return None
-    value = g @ w
+    value = integer_product(g, w)
     if value <= 0 and not lines.full:
         return None
     for v in Z if len(Z) == 1 else (_cross(w, u) for u in Z):
-        z = Z @ v
+        z, along = integer_product(Z, v), integer_product(g, v)
         for s in (1, -1):
-            slope = s * (g @ v + (np.where(s * z > 0, up[zero], down[zero]) * z).sum())
+            bend = (np.where(s * z > 0, up[zero], down[zero]) * z).sum()
+            slope = s * (along + bend)
             if slope > 0 or (slope == 0 and value <= 0):
                 return None
     return w

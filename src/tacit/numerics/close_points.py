@@ -7,8 +7,6 @@ value is a variable of its own in units of ε, x_h·v = ε z, and the others hav
 x_i·v = ε z + (x_i − x_h)·v, divided by their distance. All numbers are then of size 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +34,7 @@ def clusters(X: np.ndarray, y: np.ndarray) -> list[ClosePoints]:
     pairs = np.column_stack([first[near[:, 0]], second[near[:, 1]]])
     apart = np.linalg.norm(X[pairs[:, 0]] - X[pairs[:, 1]], axis=1)
     free = np.ones(len(X), dtype=bool)
-    found = []
+    close = []
     for k in np.argsort(apart, kind="stable"):
         hub, other = pairs[k]
         if not (free[hub] and free[other] and apart[k] > 0):
@@ -45,5 +43,5 @@ def clusters(X: np.ndarray, y: np.ndarray) -> list[ClosePoints]:
         members = np.flatnonzero(free & (distance < CLOSE))
         free[members] = False
         gap = float(apart[k])
-        found.append(ClosePoints(int(hub), members, gap, np.maximum(distance[members], gap)))
-    return found
+        close.append(ClosePoints(int(hub), members, gap, np.maximum(distance[members], gap)))
+    return close

@@ -1,7 +1,5 @@
 """The rounds of the convex program: what is in play, what was proved, what is still missing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from time import perf_counter

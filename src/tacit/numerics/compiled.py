@@ -3,11 +3,10 @@
 Importing this module imports Numba (half a second), so modules with compiled functions are imported
 where they are used. Numba keeps what it compiled beside the source and notices by itself when that
 file changes, but not when a file changes whose functions it calls; here it is also held against the
-files `_*.py` of the same folder, which compiled functions may call. With NUMBA_DISABLE_JIT=1
-everything runs as plain Python. Several processes may compile at once (`_DataFiles`).
+files `_*.py` of the same folder, which compiled functions may call, and its `tolerances.py`, whose
+values become part of them. With NUMBA_DISABLE_JIT=1 everything runs as plain Python. Several
+processes may compile at once (`_DataFiles`).
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
@@ -44,6 +43,8 @@ def _compiled(function: Function, fastmath: set[str] | bool) -> Function:
             file = made._cache._cache_file
             file.__class__ = _DataFiles
             file._source_stamp = stamp(Path(function.__code__.co_filename))
+            # Held against before the rest is read, which may name classes that are gone.
+            file._version += file._source_stamp
     except (RuntimeError, AttributeError):  # no folder can be written to, or Numba has changed:
         made = njit(**options)(function)  # compiled anew by each process
     return cast(Function, made)
@@ -70,8 +71,8 @@ class _DataFiles(IndexDataCacheFile):
 
 @cache
 def stamp(file: Path) -> str:
-    """What changes when the text of the file does, or that of a file `_*.py` beside it."""
-    files = sorted({file, *file.parent.glob("_*.py")})
+    """What changes with the text of the file, of files `_*.py` beside it and of `tolerances.py`."""
+    files = sorted({file, *file.parent.glob("_*.py"), file.parent / "tolerances.py"})
     return sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()
 
 

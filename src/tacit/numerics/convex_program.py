@@ -11,8 +11,6 @@ Any network that separates bounds the objective from above, any λ ≥ 0 from be
 computed here, rounding errors included, whoever proposed the network and λ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +22,6 @@ from tacit.numerics.column_generation import Search
 from tacit.numerics.float64 import EPS, LARGEST
 from tacit.numerics.infeasible import Proof, no_network_fits
 from tacit.numerics.neurons import Neurons, size
-from tacit.numerics.one_sign import no_network_of_one_sign_fits
 from tacit.numerics.restricted import Budget
 from tacit.numerics.tolerances import SEARCH
 from tacit.values import Interval, Status
@@ -116,11 +113,6 @@ def convex_optimum(
         if _decided(search, scale, target):
             break
     search.any_network()
-    # The proof is exact, so it must be about these very rows: none may have underflowed.
-    if search.margin == 0 and len(signs) == 1 and (X / scale * scale == X).all():
-        known = _without_search(X, no_network_of_one_sign_fits(X / scale, y, alpha, signs[0]))
-        if known is not None:
-            return known
     if search.gap > SEARCH.certified and not _decided(search, scale, target):
         search.finish()
     return _answer(search, scale)

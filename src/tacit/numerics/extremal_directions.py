@@ -33,6 +33,7 @@ from tacit.numerics.exact_signs import integer_rows
 from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import EXTREMAL
 from tacit.values import BadInput
+from tacit.values.products import integer_product
 
 __all__ = ["Direction", "Extremal", "extremal_directions", "lemma_2"]
 
@@ -96,7 +97,8 @@ def _signs_of_products(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         if (size <= 1e-200).any():  # rows without a common column have the product 0
             unsure &= (X[rows] != 0).astype(float) @ (X != 0).astype(float).T > 0
         for i, j in np.argwhere(unsure):
-            product = integer_rows(X[start + i, None])[0] @ integer_rows(X[j, None])[0]
+            pair = integer_rows(X[[start + i, j]])
+            product = integer_product(pair[0], pair[1])
             signs[i, j] = (product > 0) - (product < 0)
         yield rows, signs
 

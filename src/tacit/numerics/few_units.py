@@ -19,7 +19,8 @@ def fitting(
     """Networks of `units` units of each sign that fit, or nearly do.
 
     Whether one fits does not depend on the lengths of the points, so that all are divided by them.
-    Each start makes Σ max(0, 1 − y_i f(x_i))² small.
+    Each start makes Σ max(0, 1 − y_i f(x_i))² small. The first ones come as they are, too: from
+    where a network fits by little, that sum may lead away.
     """
     from scipy.optimize import minimize
 
@@ -32,14 +33,20 @@ def fitting(
         slopes = np.where(t > 0, 1.0, alpha) * sign
         return float(short @ short), -2 * ((y * short)[:, None] * slopes).T.dot(rows).ravel()
 
-    for start in _starts(rows, y, units, net):
+    for k, start in enumerate(_starts(rows, y, units, net)):
+        if k < 2:
+            yield from _living(start, sign)
         options = {"maxiter": FIXED_OUTPUT.most_steps}
         # The squared hinge is smooth but for the kinks of the units, which L-BFGS steps across.
         end = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-        V = end.x.reshape(len(sign), -1)
-        live = V.any(axis=1)
-        if live.any():
-            yield Neurons(V[live], sign[live])
+        yield from _living(end.x.reshape(len(sign), -1), sign)
+
+
+def _living(V: np.ndarray, sign: np.ndarray) -> Iterator[Neurons]:
+    """The units that are not zero, if there are any."""
+    live = V.any(axis=1)
+    if live.any():
+        yield Neurons(V[live], sign[live])
 
 
 def _starts(rows: np.ndarray, y: np.ndarray, units: int, net: Neurons) -> Iterator[np.ndarray]:

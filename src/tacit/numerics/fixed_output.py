@@ -5,10 +5,9 @@
 Units of one pattern and sign are best all equal, so a group of n_g units with v_g = v·Σ w_k costs
 ‖v_g‖²/(v² n_g), and the problem is combinatorial in the n_g. Letting them be real numbers gives
 √((Σ₊‖v_g‖)² + (Σ₋‖v_g‖)²) / (v√k), a convex program and a lower bound; rounding them and solving
-again gives a network. With few units local search gives others (`few_units`).
+again gives a network. With few units local search gives others (`few_units`), and where it finds
+none, integer programming (`mixed_integer`).
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import numpy as np
 from tacit.numerics.convex_program import ConvexOptimum, OptimumStatus, convex_optimum, power_of_two
 from tacit.numerics.few_units import fitting
 from tacit.numerics.float64 import EPS, LARGEST
+from tacit.numerics.mixed_integer import fitting_by_integers
 from tacit.numerics.neurons import Neurons, margins, reached_objective
 from tacit.numerics.restricted import Groups, restricted_program
 from tacit.numerics.tolerances import FIXED_OUTPUT, SEARCH
@@ -81,6 +81,9 @@ def fixed_optimum(
     net = Neurons(V if Q is None else V @ Q, relaxed.neurons.sign)
     for proposal, sizes in _proposals(R.T, y, alpha, units, net, deadline):
         best = _better(best, R.T, y, alpha, proposal, sizes)
+    if math.isinf(best.objective_bounds.upper):
+        for proposal, sizes in _last_resort(R.T, y, alpha, units, deadline):
+            best = _better(best, R.T, y, alpha, proposal, sizes)
     with np.errstate(over="ignore", under="ignore"):
         W = (best.W if Q is None else best.W @ Q.T) / v / scale
     lower = min(lower / v / scale, LARGEST)
@@ -107,11 +110,29 @@ def _proposals(
     if not (small and np.linalg.norm(X, axis=1).all()):
         return
     for start in fitting(X, y, alpha, units, net):
-        ones = np.ones(len(start.sign), dtype=int)
-        yield start, ones
-        yield from _resolved(X, y, alpha, start, ones, FIXED_OUTPUT.few_flips, deadline)
+        yield from _of_single_units(X, y, alpha, start, deadline)
         if perf_counter() > deadline:
             return
+
+
+def _last_resort(
+    X: np.ndarray, y: np.ndarray, alpha: float, units: int, deadline: float
+) -> Iterator[tuple[Neurons, np.ndarray]]:
+    """Where nothing else fits: what an exhaustive search proposes, if there are few choices."""
+    if len(X) * units > FIXED_OUTPUT.most_choices or not np.linalg.norm(X, axis=1).all():
+        return
+    start = fitting_by_integers(X, y, alpha, units, deadline)
+    if start is not None:
+        yield from _of_single_units(X, y, alpha, start, deadline)
+
+
+def _of_single_units(
+    X: np.ndarray, y: np.ndarray, alpha: float, start: Neurons, deadline: float
+) -> Iterator[tuple[Neurons, np.ndarray]]:
+    """These neurons as they are, and the best ones in their cells and near by."""
+    ones = np.ones(len(start.sign), dtype=int)
+    yield start, ones
+    yield from _resolved(X, y, alpha, start, ones, FIXED_OUTPUT.few_flips, deadline)
 
 
 def _better(

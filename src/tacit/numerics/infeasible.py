@@ -26,7 +26,8 @@ def no_network_fits(
     """An exact λ that proves it, or None: nothing was proved.
 
     With one sign s only, λ has to make s·Σ λ_i y_i φ(u·x_i) ≤ 0 for every u; looked for are
-    the causes above, and for ReLU a point with the other label.
+    the causes above, for ReLU a point with the other label, and for Leaky ReLU points with the
+    other label that surround 0 or a point of s.
     """
     zero = np.flatnonzero(~X.any(axis=1))
     if len(zero):
@@ -45,7 +46,40 @@ def no_network_fits(
                 return {first[0]: abs(ratio), i: abs(first[1])}
         if len(sides) == 2 and y[sides[True][0]] != y[sides[False][0]]:
             pairs.append((sides[True], sides[False]))
-    return _no_linear_function(X, y, pairs) if pairs else None
+    proof = _no_linear_function(X, y, pairs) if pairs else None
+    if proof is None and len(signs) == 1:
+        proof = _no_sublinear_function(X, y, signs[0])
+    return proof
+
+
+def _no_sublinear_function(X: np.ndarray, y: np.ndarray, sign: int) -> Proof | None:
+    """For Leaky ReLU: λ on points of the other label that have 0 or a point of s in their cone.
+
+    s·f is sublinear, as φ is: where s·f < 0 at all x_i, it is at Σ µ_i x_i, µ ≥ 0, too, so that
+    this is neither 0 nor a point at which s·f > 0. There is no other cause: with N the Σ λ_i u·x_i
+    of the other label, P and Q the Σ λ_j (±u·x_j)₊ of s, what λ proves at u and −u is
+    P − αQ ≤ αN and Q − αP ≤ −N for a u that is negative on the cone. Together these are
+    (1 − α²)P ≤ 0: no such u is positive at an x_j with λ_j > 0, which is in the cone, therefore.
+    """
+    from scipy.optimize import nnls
+
+    unit = X / np.abs(X).max(axis=1)[:, None]
+    others = np.flatnonzero(y != sign)
+    if len(others) == 0:
+        return None
+    apart = max_margin(unit[others])
+    if apart.status != "separable":
+        weights = _vertex(X[others])
+        if weights is not None:
+            return {int(others[k]): value for k, value in weights.items()}
+    for j in np.flatnonzero((y == sign) & (unit @ apart.direction >= 0)):
+        mu, missed = nnls(unit[others].T, unit[j])
+        few = others[mu > 0]
+        weights = _vertex(np.vstack([X[few], -X[j]])) if missed <= FARKAS.vertex else None
+        if weights is not None:
+            rows = [*few.tolist(), int(j)]
+            return {rows[k]: value for k, value in weights.items()}
+    return None
 
 
 def _lines(X: np.ndarray) -> list[list[tuple[int, Fraction]]]:

@@ -85,9 +85,9 @@ def reached_objective(
     """
     if not network.width:
         return math.inf
-    X, shift = _near_one(X)
-    W, _ = _near_one(network.W)
-    a, second = _near_one(network.a)
+    X, shift = near_one(X)
+    W, _ = near_one(network.W)
+    a, second = near_one(network.a)
     # In long doubles, since a rounded product would be another network's.
     V = W.astype(np.longdouble) * np.abs(a)[:, None]
     q, error = margins(X, y, network.alpha, Neurons(V, np.sign(a).astype(int)))
@@ -122,7 +122,7 @@ def _exact_margins(
     return values
 
 
-def _near_one(array: np.ndarray) -> tuple[np.ndarray, int]:
-    """The array times 2⁻ᵏ with largest entry near 1, and k; a power of two rounds nothing."""
+def near_one(array: np.ndarray) -> tuple[np.ndarray, int]:
+    """The array times 2⁻ᵏ with largest entry near 1, and k; nothing is rounded, ties stay ties."""
     shift = int(np.frexp(np.abs(array).max())[1])
     return np.ldexp(array, -shift), shift

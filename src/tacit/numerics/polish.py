@@ -8,8 +8,6 @@ are on the margin. What is left are equations: for neurons v_g along the faces t
 A few steps bring them to rounding error. The guess may be wrong: what comes out is a proposal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

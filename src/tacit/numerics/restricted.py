@@ -11,8 +11,6 @@ least the m_gi x_i·v_g that is counted, whatever its side. What comes out is a 
 checked by evaluating its network and pricing its multipliers.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -50,8 +48,6 @@ class Restricted:
     """One row v_g per group; size(V) ≤ 1 up to the solver's error."""
     multipliers: np.ndarray
     """λ ≥ 0 of the points, of sum 1."""
-    face_multipliers: np.ndarray
-    """Multipliers of x_i·v_g = 0, per group and point; 0 where it is not asked for."""
 
 
 def restricted_program(
@@ -121,9 +117,7 @@ def restricted_program(
     lam = np.maximum(z[faces.shape[0] :][:n], 0) / (lengths * rows.scale)
     if not (np.isfinite(x).all() and np.isfinite(lam).all() and lam.sum() > 0):
         return None
-    on_face = np.zeros(face.shape)
-    on_face[face] = z[: face.sum()] / (lam.sum() * lengths[np.nonzero(face)[1]])
-    return Restricted(x[0] * unit, x[1 : 1 + count * d].reshape(count, d), lam / lam.sum(), on_face)
+    return Restricted(x[0] * unit, x[1 : 1 + count * d].reshape(count, d), lam / lam.sum())
 
 
 class _Rows:

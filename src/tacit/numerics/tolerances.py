@@ -5,8 +5,6 @@ proof: bounds are computed from the rounding errors themselves (`float64`), and 
 lets pass is a proposal that is evaluated again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 
@@ -250,6 +248,12 @@ class FixedOutputTolerances:
     """… each with so many steps."""
     long: float = 3.0
     """The length of a unit at the start: at 1/units of it outputs on unit rows are about 1."""
+    most_choices: int = 36
+    """Binary variables, n·units, of a mixed-integer program: seconds …"""
+    most_nodes: int = 2000
+    """… with so many nodes at most, …"""
+    hopeless: float = 1e-6
+    """… of which those with a smaller margin on unit rows are given up: the programs' error."""
 
 
 @dataclass(frozen=True)
@@ -309,10 +313,6 @@ class FarkasTolerances:
     """Projections of unit rows that differ by less may be of one line; fractions decide."""
     vertex: float = 1e-9
     """Multipliers of a linear program above this are not 0."""
-    most_rays: int = 20_000
-    """Rays over which a linear program looks for a proof with output weights of one sign …"""
-    most_exact_rays: int = 2_000
-    """… and over which fractions check it."""
 
 
 @dataclass(frozen=True)

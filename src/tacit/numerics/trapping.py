@@ -41,13 +41,20 @@ class TrapMultipliers:
 
 
 def trap_multipliers(
-    X: np.ndarray, y: np.ndarray, alpha: float, W: np.ndarray, a: np.ndarray, lam: np.ndarray
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    W: np.ndarray,
+    a: np.ndarray,
+    lam: np.ndarray,
+    seconds: float,
 ) -> list[TrapMultipliers]:
     """Find multipliers for λ, and for each neuron those for the λ of the best network without it.
 
-    The list is empty where one of these networks is not found.
+    The list is empty where one of these networks is not found in time.
     """
     sign, side = np.sign(a).astype(int), _sides(X, W)
+    until = perf_counter() + seconds
     duals = [lam]
     for g in range(len(a)):
         kept = np.arange(len(a)) != g
@@ -55,7 +62,7 @@ def trap_multipliers(
             duals.append(lam)
             continue
         solved = _least_pull(X, y, alpha, sign[kept], side[kept])
-        if solved is None:
+        if solved is None or perf_counter() > until:
             return []
         duals.append(solved[0])
     return [_multipliers(X, y, alpha, sign, side, dual) for dual in duals]
@@ -110,7 +117,7 @@ def trap_of_one_sign(
         for slack in SLACKS:
             top = height * (1 + slack)
             c = free * one.dual[rows] * y[rows]
-            nodes = tree_proof(X[rows], c, alpha, top, rows, None, MOST_NUMBERS)
+            nodes = tree_proof(X[rows], c, alpha, top, rows, None, MOST_NUMBERS, until)
             if nodes is not None:
                 break
         if nodes is None:
@@ -200,9 +207,9 @@ def _block(block: Any, at: int, width: int) -> Any:
     """The block in its columns of a matrix of this width."""
     from scipy import sparse
 
-    before = sparse.csc_matrix((block.shape[0], at))
-    after = sparse.csc_matrix((block.shape[0], width - at - block.shape[1]))
-    return sparse.hstack([before, block, after], format="csc")
+    entries = sparse.coo_matrix(block)
+    where = entries.row, entries.col + at
+    return sparse.csc_matrix((entries.data, where), shape=(block.shape[0], width))
 
 
 def _multipliers(

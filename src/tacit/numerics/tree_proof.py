@@ -1,8 +1,7 @@
 """The tree of branch and bound as data, for a proof: once more, depth first, and written down."""
 
-from __future__ import annotations
-
 import math
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +31,13 @@ def tree_proof(
     rows: np.ndarray,
     caps: Caps | None = None,
     most_numbers: int | None = None,
+    until: float = math.inf,
 ) -> list[Node] | None:
     """Nodes that prove Σ c_i φ(u·x_i) ≤ peak over the unit ball; None where that does not work.
 
     `rows` are the numbers that the rows of X have in the file. With `caps` it is proved for all u
     outside of them. Nodes are bounded by chords, or by quadratic functions where many would be
-    needed.
+    needed. `until` is when `perf_counter` says that the time is over.
     """
     caps = caps or Caps(np.zeros((0, X.shape[1])), 1.0, np.zeros(0, dtype=int))
     branching = Branching(X, c, alpha, caps.middle, caps.cosine)
@@ -49,7 +49,7 @@ def tree_proof(
     if len(caps.names) or most == few:  # quadratic functions do not know of caps
         attempts = [(False, most)]
     for quadratics, numbers in attempts:
-        written, failed = _written(branching, peak, quadratics, numbers)
+        written, failed = _written(branching, peak, quadratics, numbers, until)
         if written is not None:
             return _nodes(written.tolist(), names, F.up, len(F.rows))
         if failed:
@@ -58,9 +58,9 @@ def tree_proof(
 
 
 def _written(
-    branching: Branching, peak: float, quadratics: bool, most: int
+    branching: Branching, peak: float, quadratics: bool, most: int, until: float
 ) -> tuple[np.ndarray | None, bool]:
-    """The tree in so many numbers at most, if there is one, and whether there is none at all."""
+    """The tree in so many numbers at most, if there is one, and whether to look no further."""
     from tacit.numerics._recording import begin_record, record
 
     F, at_a_time = branching.F, branching.nodes_at_a_time(quadratics)
@@ -69,11 +69,12 @@ def _written(
     out[0] = 1
     tree = branching.slots(F.up + 3, quadratics)
     begin_record(F, tree, peak)
-    # Counted in pieces of work, not by the clock: the same problem always has the same proof.
+    # Counted in pieces of work, not by the clock: as long as there is time, the same problem always
+    # has the same proof.
     turns = math.ceil(TREE_PROOF.most_seconds / BRANCHING.seconds_at_a_time)
     while outcome := record(F, tree, peak, goal, out, at_a_time):
         turns -= quadratics
-        if outcome == 2:
+        if outcome == 2 or perf_counter() > until:
             return None, True
         if turns == 0 or (outcome == 1 and 2 * len(out) > most):
             return None, False

@@ -117,6 +117,7 @@ def _independent_columns(directions: list[Row], budget: Budget, what: str) -> li
         budget.take(m * d * cost * (r + 1), f"{what}: the rank of the support points")
         A[[r, pivot]] = A[[pivot, r]]
         head = A[r]
+        # The last pivot divides every entry (they are minors of A), so numbers stay short.
         A[r + 1 :] = (A[r + 1 :] * head[column] - np.outer(A[r + 1 :, column], head)) // last
         last = head[column]
     faces = most_faces(m, len(columns))
@@ -168,6 +169,7 @@ def _cells_of_plane(rows: list[Row], up: list[int], down: list[int]) -> set[int]
     """
 
     def by_angle(i: int, j: int) -> int:
+        # Never 0, as no two rows lie on one line.
         cross = rows[i][0] * rows[j][1] - rows[i][1] * rows[j][0]
         return -1 if cross > 0 else 1
 

@@ -20,6 +20,7 @@ from tacit.proofs.exact import Budget, product_cost, root_above, root_below, squ
 from tacit.proofs.peaks import Peaks, cell_peaks, subset_peaks
 from tacit.proofs.reading import Problem, Proof
 from tacit.proofs.trees import tree_peaks
+from tacit.values.products import integer_product
 
 _BLOCK = 1 << 20
 """Products x_i·w_k that are held at a time."""
@@ -123,8 +124,8 @@ def margins(
     numbers: list[int] = []
     step = max(1, _BLOCK // m)
     for start in range(0, n, step):
-        T = X[start : start + step] @ W.T
-        f = np.where(T > 0, T << e_s, T * slope) @ a
+        T = integer_product(X[start : start + step], W.T)
+        f = integer_product(np.where(T > 0, T << e_s, T * slope), a)
         numbers += (f * problem.y[start : start + step]).tolist()
     return numbers, e_x + e_w + e_a + e_s
 
@@ -158,7 +159,7 @@ def check_infeasible(proof: Proof, problem: Problem, budget: Budget) -> None:
     X, _ = whole(proof.X)
     budget.take(X.size * product_cost(X, problem.dual), f"{problem.where}: the sums")
     weights = problem.dual * problem.y
-    for j, value in enumerate(weights @ X):
+    for j, value in enumerate((weights[:, None] * X).sum(axis=0)):
         if value != 0:
             raise Rejected(f"{problem.where}.dual: the sum of λ_i y_i x_i is not 0 in column {j}")
     lines = lines_of(X)

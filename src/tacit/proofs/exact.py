@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from time import perf_counter
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from tacit.values import BadInput
 
 MOST_OPERATIONS = 10**9
 """Products of whole numbers spent on one file, counted before they are done (minutes)."""
+SECONDS = 1e-7
+"""What such a product takes, roughly."""
 ROOT_BITS = 160
 """Leading bits of a square root that are right; the rest is rounded to the safe side."""
 
@@ -17,8 +20,9 @@ ROOT_BITS = 160
 class Budget:
     """What one file may cost. Files come from strangers, so the work is estimated beforehand."""
 
-    def __init__(self, operations: int = MOST_OPERATIONS) -> None:
+    def __init__(self, operations: int = MOST_OPERATIONS, seconds: float = math.inf) -> None:
         self.most = self.left = operations
+        self.until = perf_counter() + seconds
 
     def take(self, operations: int, what: str) -> None:
         self.left -= operations
@@ -27,12 +31,14 @@ class Budget:
                 f"{what} needs about {operations:.0e} products of whole numbers; "
                 f"at most {self.most:.0e} are spent on one file"
             )
+        if perf_counter() + SECONDS * operations > self.until:
+            raise BadInput(f"{what} would take longer than the time that is left")
 
 
 def whole(values: Iterable[float]) -> tuple[np.ndarray, int]:
     """Whole numbers N and e ≥ 0 with values = N / 2^e, exactly; an array keeps its shape."""
     floats = np.asarray(values, dtype=np.float64)
-    ratios = [value.as_integer_ratio() for value in floats.ravel().tolist()]
+    ratios = [value.as_integer_ratio() for value in floats.ravel().tolist()]  # over powers of two
     e = max((q.bit_length() - 1 for _, q in ratios), default=0)
     numbers = np.empty(len(ratios), dtype=object)
     numbers[:] = [p << (e + 1 - q.bit_length()) for p, q in ratios]
@@ -70,6 +76,7 @@ def unit_of(vector: Sequence[float]) -> tuple[float, ...]:
 def root_above(value: Fraction) -> Fraction:
     """The square root, rounded up."""
     number, denominator = _scaled(value)
+    # For whole N ≥ 1, ⌊√(N − 1)⌋ + 1 = ⌈√N⌉: a square keeps its exact root.
     return Fraction(math.isqrt(number - 1) + 1 if number else 0, denominator)
 
 
@@ -81,7 +88,7 @@ def root_below(value: Fraction) -> Fraction:
 
 def _scaled(value: Fraction) -> tuple[int, int]:
     """N and D with value = N / D², where N is long enough for ROOT_BITS bits of its root."""
-    number = value.numerator * value.denominator
+    number = value.numerator * value.denominator  # √(p/q) = √(pq)/q
     shift = max(0, ROOT_BITS - number.bit_length() // 2)
     return number << (2 * shift), value.denominator << shift
 

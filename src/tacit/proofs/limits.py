@@ -31,6 +31,7 @@ from tacit.proofs.peaks import Peaks
 from tacit.proofs.trap import Stored, prove_trap
 from tacit.proofs.trees import check_tree
 from tacit.values import Interval
+from tacit.values.products import integer_product
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _check_idle(proof: LimitProof, network: StoredNetwork, budget: Budget) -> se
         w, v = both
         budget.take(X.size * product_cost(X, both), where)
         reach = int(((w - v) ** 2).sum())
-        for i, t in enumerate((X @ v).tolist()):
+        for i, t in enumerate(integer_product(X, v).tolist()):
             away = t < 0 and t * t > reach * squares[i]
             if not away and (t > 0 or problem.a[k] * problem.y[i] >= 0):
                 raise Rejected(f"{where}: neuron {k} may come to add to the margin of row {i} of X")

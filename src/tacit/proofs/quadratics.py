@@ -23,6 +23,7 @@ import numpy as np
 from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget
 from tacit.proofs.tree_reading import QuadraticRound
+from tacit.values.products import integer_product
 
 _BITS = 30
 _MOST_ENTRIES = 1 << 25
@@ -95,6 +96,7 @@ class Quadratics:
             bends = np.floor(np.ldexp(bend, _BITS - J)).astype(np.int64)
             extra = np.floor(np.ldexp(given.values, E + _BITS - J).clip(0, 2**_BITS))
         tiny = self.exponents + _BITS - 1 < J  # no whole number is half of such a row's unit
+        # They are left out, and count with all of their length instead.
         lost = sum(1 << max(int(e) - J + 60, 0) for e in self.exponents[tiny])
         one = np.left_shift(1, np.where(tiny, 0, np.minimum(self.exponents + _BITS - J, 31)))
         one[tiny] = 0
@@ -103,6 +105,7 @@ class Quadratics:
         if (bends[free & ~tiny[:K]] < 1).any() or (bends < 0).any():
             return False
         used = np.flatnonzero(free & (bends > 0)).tolist()
+        # 1/(8β) in units of 2^(J − 60), rounded up: 87 = 60 − 3, and 30 for the bits of a bend.
         constant = sum(-(-(1 << 87 + 2 * (int(E[k]) - J)) // int(bends[k])) for k in used)
         weight = mu + int(bends.sum())
         if max(weight, int(np.abs(slopes).sum())) > 1 << 31:
@@ -157,14 +160,16 @@ def _coordinates(gram: np.ndarray, exponents: list[int], where: str) -> np.ndarr
     e = np.array(exponents, dtype=object)
     unit = (gram << 120) >> np.add.outer(e, e)
     near = np.array([[entry >> 60 for entry in row] for row in unit], dtype=np.float64) / 2**60
+    # More than Cholesky's rounding and that of C below: C then exceeds the matrix for certain.
     near[np.diag_indices(K)] += (K + 8) ** 2 * 2.0**-50
     try:
         root = np.linalg.cholesky(near)
     except np.linalg.LinAlgError:
         raise Rejected(f"{where}: its rows have no coordinates") from None
     C = np.array([[int(x) for x in row] for row in np.rint(root * 2.0**60)], dtype=object)
-    rest = C @ C.T - unit
+    rest = integer_product(C, C.T) - unit
     diagonal = np.diag(rest)
+    # 2K is more than `unit` lost when the K entries of a row were rounded down.
     if not (2 * diagonal >= np.abs(rest).sum(axis=1) + 2 * K).all():
         raise Rejected(f"{where}: its rows have no coordinates")
     return C

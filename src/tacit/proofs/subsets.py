@@ -4,6 +4,7 @@ import numpy as np
 
 from tacit.proofs.exact import Budget
 from tacit.values import BadInput
+from tacit.values.products import integer_product
 
 MOST_VECTORS = 2000
 """The number of terms; the products of all pairs are held in memory."""
@@ -22,7 +23,7 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
     if len(terms) > MOST_VECTORS:
         count = f"{len(terms):,} support points; at most {MOST_VECTORS:,} are taken"
         raise BadInput(f"{where} has {count}")
-    A = terms @ terms.T
+    A = integer_product(terms, terms.T)
     best = 0
     left_over = 0
     open_sets = [(0, np.diag(A).copy() if len(A) else A.ravel(), list(range(len(A))))]

@@ -27,6 +27,7 @@ from tacit.proofs.entries import Rejected
 from tacit.proofs.exact import Budget, product_cost, root_above, squared_norms, unit_of, whole
 from tacit.proofs.reading import Problem, TreeProof
 from tacit.proofs.trees import check_tree
+from tacit.values.products import integer_product
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ def prove_trap(
     work = n * m * X.shape[1] * product_cost(X, W) * (2 + len(certificates))
     budget.take(work, f"{where}: its neurons")
     lengths = squared_norms(X)
-    T = X @ W.T
+    T = integer_product(X, W.T)
     dead = [stored.alpha == 0 and all(t < 0 for t in T[lengths > 0, k]) for k in range(m)]
     if any(stored.a[k] == 0 for k in range(m) if not dead[k]):
         raise Rejected(f"{where}: a living neuron has the output weight 0")
@@ -113,7 +114,7 @@ def prove_trap(
             raise Rejected(f"{where}: neuron {k} may lose its weight")
         slack = excess * more / kept  # e/r
         G, e_g = pulls[0][0][g], pulls[0][1]
-        along = X @ G
+        along = integer_product(X, G)
         for i in np.flatnonzero(sides[g]):
             cut = Fraction(int(along[i]) ** 2, int(lengths[i]) * 4 ** (e + e_g))
             P = root_above(max(squares[0][g] - cut, Fraction(0)))
@@ -183,4 +184,5 @@ def _pulls(
                 raise Rejected(f"{where}.slopes[{g}][{i}] is {kappa}, which is no slope there")
     numbers, e = whole(certificate.slopes)
     signs = [1 if stored.a[k] > 0 else -1 for k in live]
-    return [(s * stored.y * row) @ X for s, row in zip(signs, numbers, strict=True)], e
+    pulls = (integer_product(s * stored.y * row, X) for s, row in zip(signs, numbers, strict=True))
+    return list(pulls), e

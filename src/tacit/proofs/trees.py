@@ -34,6 +34,7 @@ from tacit.proofs.peaks import Peaks
 from tacit.proofs.quadratics import Quadratics
 from tacit.proofs.reading import Problem
 from tacit.proofs.tree_reading import QuadraticRound, TreeNode, TreeProof
+from tacit.values.products import integer_product
 
 _BITS = 60
 """Bits after the point of multipliers, of w and of t; each is rounded to a side that is valid."""
@@ -133,7 +134,7 @@ class _Check:
         budget: Budget,
         where: str,
     ) -> None:
-        self.gram = gram = vectors @ vectors.T
+        self.gram = gram = integer_product(vectors, vectors.T)
         self.vectors, self.up, self.threshold, self.budget = vectors, up, threshold, budget
         self.offsets, self.where = offsets, where
         self.norms = [_root_above(gram[k, k]) for k in range(len(up))]
@@ -244,8 +245,8 @@ class _Check:
             weights[k] = -x.get(k, 0)
             constant -= weights[k] * offset
         used = np.flatnonzero(weights)
-        q = self.gram[:, used] @ weights[used]
-        square = int(weights @ q)
+        q = integer_product(self.gram[:, used], weights[used])
+        square = int(integer_product(weights, q))
         rest = (self.threshold << _BITS) - constant
         if rest >= 0 and square <= rest * rest:
             return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -200,7 +201,9 @@ def _end_to_dict(end: ProvedMargin | None) -> dict[str, Any] | None:
     }
 
 
-def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verification:
+def verify(
+    proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES, seconds: float = math.inf
+) -> Verification:
     """Check a proof in exact arithmetic, without a line of what made it.
 
     Parameters
@@ -210,6 +213,8 @@ def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verifi
         itself: bytes, or a text that begins with "{".
     most_bytes : int
         Longer files are refused.
+    seconds : float
+        About how long it may take, once the file is read.
 
     Returns
     -------
@@ -232,18 +237,18 @@ def verify(proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES) -> Verifi
     if isinstance(proof, str) and proof.startswith("{"):
         proof = proof.encode()
     if isinstance(proof, bytes):
-        return _verify_bytes(proof, "the text")
+        return _verify_bytes(proof, "the text", seconds)
     with open_regular(proof, most_bytes) as file:
         raw = file.read(most_bytes)
-    return _verify_bytes(raw, str(proof))
+    return _verify_bytes(raw, str(proof), seconds)
 
 
-def _verify_bytes(raw: bytes, name: str) -> Verification:
+def _verify_bytes(raw: bytes, name: str, seconds: float) -> Verification:
     check_first_line(raw, name)
     try:
         entries = read_entries(raw)
         if isinstance(entries, dict) and entries.get("format") == LIMIT_FORMAT:
-            return _verify_limit(parse_limit(entries))
+            return _verify_limit(parse_limit(entries), Budget(seconds=seconds))
         proof = parse_optimum(entries)
     except Rejected as error:
         return Verification(False, str(error))
@@ -258,12 +263,12 @@ def _verify_bytes(raw: bytes, name: str) -> Verification:
         classes=proof.classes,
     )
     try:
-        return _verified(proof, subject)
+        return _verified(proof, subject, Budget(seconds=seconds))
     except Rejected as error:
         return replace(subject, reason=str(error))
 
 
-def _verify_limit(proof: LimitProof) -> Verification:
+def _verify_limit(proof: LimitProof, budget: Budget) -> Verification:
     subject = Verification(
         False,
         alpha=proof.alpha,
@@ -273,7 +278,6 @@ def _verify_limit(proof: LimitProof) -> Verification:
         classes=proof.classes,
         loss=proof.loss,
     )
-    budget = Budget()
     try:
         ends = tuple(
             None if one is None else prove_limit(proof, one, budget) for one in proof.networks
@@ -283,8 +287,7 @@ def _verify_limit(proof: LimitProof) -> Verification:
     return replace(subject, verified=True, ends=ends)
 
 
-def _verified(proof: Proof, subject: Verification) -> Verification:
-    budget = Budget()
+def _verified(proof: Proof, subject: Verification, budget: Budget) -> Verification:
     brackets = [prove(proof, problem, budget) for problem in proof.problems]
     subject = replace(
         subject,

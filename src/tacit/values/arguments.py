@@ -1,7 +1,5 @@
 """Arguments of the wrong kind are refused in one line that names their parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any

@@ -20,6 +20,8 @@ SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
 MOST_BYTES = 1 << 30
 """Bytes read from a file of weights."""
+BLOCK = 10**7
+"""Products w_k·x_i that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +130,13 @@ class Network:
 
     def outputs(self, X: np.ndarray) -> np.ndarray:
         """f(x) for every row of X."""
-        z = np.asarray(X, dtype=np.float64) @ self.W.T
-        return np.maximum(z, self.alpha * z) @ self.a
+        X = np.asarray(X, dtype=np.float64)
+        total = np.zeros(X.shape[:-1])
+        step = max(1, BLOCK // max(len(X), 1))
+        for start in range(0, self.width, step):
+            z = X @ self.W[start : start + step].T
+            total += np.maximum(z, self.alpha * z) @ self.a[start : start + step]
+        return total
 
     def margins(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """q_i = y_i f(x_i) for every point, with labels ±1."""

@@ -19,26 +19,39 @@ import numpy as np
 from tacit.messages import BadInput
 
 DTYPES = ("float64", "int64", "int8", "bool")
-TAGS = ("array", "float", "fraction", "pairs")
+TAGS = ("array", "stored", "float", "fraction", "pairs")
 """An object with one of these as its only key stands for what JSON cannot hold."""
 
+FEW_BYTES = 1 << 16
+"""Arrays that are larger may be stored beside the JSON."""
 
-def to_saved(value: Any) -> Any:
-    """The value in objects, lists, texts and numbers that JSON holds."""
+
+def to_saved(value: Any, arrays: dict[str, np.ndarray] | None = None) -> Any:
+    """The value in objects, lists, texts and numbers that JSON holds.
+
+    Large arrays become members of `arrays`, if that is given.
+    """
     if hasattr(value, "to_saved"):
         return value.to_saved()
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value):
-        return {one.name: to_saved(getattr(value, one.name)) for one in fields(value) if one.init}
+        parts = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        return {name: to_saved(one, arrays) for name, one in parts.items()}
     if isinstance(value, Mapping):
         if all(type(key) is str for key in value) and not _tagged(value):
-            return {key: to_saved(one) for key, one in value.items()}
-        return {"pairs": [[to_saved(key), to_saved(one)] for key, one in value.items()]}
+            return {key: to_saved(one, arrays) for key, one in value.items()}
+        return {"pairs": [[to_saved(key), to_saved(one, arrays)] for key, one in value.items()]}
     if isinstance(value, tuple | list):
-        return [to_saved(one) for one in value]
+        return [to_saved(one, arrays) for one in value]
     if isinstance(value, np.ndarray):
-        return {"array": _array_to_saved(value)}
+        if value.dtype.name not in DTYPES:
+            value = value.astype(np.int64 if value.dtype.kind in "iu" else np.float64)
+        if arrays is None or value.nbytes <= FEW_BYTES:
+            return {"array": _array_to_saved(value)}
+        name = f"stored.{len(arrays)}"
+        arrays[name] = value
+        return {"stored": name}
     if isinstance(value, np.generic):
         return to_saved(value.item())
     if isinstance(value, Fraction):  # in hexadecimal: Python limits the digits of decimal ones
@@ -51,9 +64,9 @@ def to_saved(value: Any) -> Any:
     return value
 
 
-def from_saved(kind: Any, form: Any) -> Any:
+def from_saved(kind: Any, form: Any, arrays: Mapping[str, np.ndarray] | None = None) -> Any:
     """The value of this type that `to_saved` made the form of; BadInput for anything else."""
-    return _fit(kind, _untagged(form), getattr(kind, "__name__", "it"))
+    return _fit(kind, _untagged(form, arrays or {}), getattr(kind, "__name__", "it"))
 
 
 def _tagged(form: Mapping[str, Any]) -> bool:
@@ -61,31 +74,32 @@ def _tagged(form: Mapping[str, Any]) -> bool:
 
 
 def _array_to_saved(array: np.ndarray) -> list[Any]:
-    if array.dtype.name not in DTYPES:
-        array = array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
     data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
     return [array.dtype.name, list(array.shape), data]
 
 
-def _untagged(form: Any) -> Any:
+def _untagged(form: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if isinstance(form, list):
-        return [_untagged(one) for one in form]
+        return [_untagged(one, arrays) for one in form]
     if not isinstance(form, dict):
         return form
     if not _tagged(form):
-        return {key: _untagged(one) for key, one in form.items()}
+        return {key: _untagged(one, arrays) for key, one in form.items()}
     ((tag, inner),) = form.items()
     try:
         if tag == "array":
             dtype, shape, data = inner
             _need(dtype in DTYPES and all(type(size) is int for size in shape), "an array")
             return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(shape)
+        if tag == "stored":
+            _need(inner in arrays and arrays[inner].dtype.name in DTYPES, "an array")
+            return arrays[inner]
         if tag == "float":
             return float(inner)
         if tag == "fraction":
             over, under = inner.split("/")
             return Fraction(int(over, 16), int(under, 16))
-        return {_key(key): _untagged(one) for key, one in inner}
+        return {_key(key): _untagged(one, arrays) for key, one in inner}
     except (TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise BadInput(f"what stands for {tag} is not right: {error}") from None
 

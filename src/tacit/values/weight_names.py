@@ -40,7 +40,8 @@ def two_layers(arrays: Mapping[str, np.ndarray], where: str) -> TwoLayers:
     if len(matrices) != 2 or any(matrix is None for matrix in matrices):
         absent = [f"array '{name}'" for name in ("W", "a") if name not in arrays]
         missing = absent[0] if len(absent) == 1 else "two layers"
-        raise BadInput(f"{where} has no {missing}; {NEEDED}; there are: {_shapes(arrays)}")
+        hint = "; name two of them, `layers=fc1,fc2`" if len(matrices) > 2 else ""
+        raise BadInput(f"{where} has no {missing}; {NEEDED}; there are: {_shapes(arrays)}{hint}")
     if others:
         raise BadInput(
             f"{where} has arrays that are not understood: {', '.join(sorted(others))}; {NEEDED}"

@@ -1,0 +1,66 @@
+"""Products of arrays of integers."""
+
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+from tacit.values.products import integer_product
+
+
+class Raises:
+    """A number whose products are all one object; product number `left` raises, as Ctrl-C may."""
+
+    def __init__(self, product: object, left: list[int]) -> None:
+        self.product, self.left = product, left
+
+    def __mul__(self, other: object) -> object:
+        self.left[0] -= 1
+        if self.left[0] == 0:
+            raise KeyboardInterrupt
+        return self.product
+
+
+class Total:
+    def __add__(self, other: object) -> object:
+        return self
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_a_product_that_raises_frees_nothing_twice(number: int) -> None:
+    """Python's integers go on after that; other numbers are then told of a result with an error."""
+    total, left = Total(), [number]
+    A = np.array([[Raises(total, left) for _ in range(2)] for _ in range(3)], dtype=object)
+    before = sys.getrefcount(total)
+    with pytest.raises((KeyboardInterrupt, SystemError)) as raised:
+        integer_product(A, A[:2])
+    del raised
+    assert sys.getrefcount(total) == before
+
+
+def test_an_interrupt_of_long_integers_stays_one() -> None:
+    """It comes after 5 ms of CPU time, while integers of 10,000 bits are multiplied."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    A = np.full((6, 6), 3**6_000, dtype=object)
+    before = signal.signal(signal.SIGPROF, interrupt)
+    try:
+        for _ in range(20):
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_PROF, 0.005)
+                while True:
+                    integer_product(A, A)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("rows", [(), (3,)])
+@pytest.mark.parametrize("columns", [(), (2,)])
+def test_it_is_the_product(rows: tuple, columns: tuple, rng: np.random.Generator) -> None:
+    A, B = rng.integers(-9, 9, (*rows, 4)), rng.integers(-9, 9, (4, *columns))
+    product = integer_product(A.astype(object) << 90, B.astype(object))
+    assert np.array_equal(product, np.multiply((A @ B).tolist(), 1 << 90, dtype=object))
