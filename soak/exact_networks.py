@@ -26,11 +26,13 @@ def dot(u: Vector, v: Vector) -> Fraction:
 
 
 def root(square: Fraction) -> float:
-    """√, up to an ulp or two, for fractions of every size."""
+    """√, up to an ulp or two, for fractions of every size; inf where no float is so large."""
     if square == 0:
         return 0.0
     shift = (square.numerator.bit_length() - square.denominator.bit_length() - 120) // 2
-    return math.ldexp(math.sqrt(float(square / Fraction(4) ** shift)), shift)
+    if shift > 1100:
+        return math.inf
+    return float(np.ldexp(math.sqrt(float(square / Fraction(4) ** shift)), shift))
 
 
 def activation(z: Fraction, alpha: Fraction) -> Fraction:
@@ -84,10 +86,18 @@ def _by_angle(u: Vector, v: Vector) -> int:
     return -1 if turn > 0 else int(turn < 0)
 
 
-def peak_in_plane(
+def bound_in_plane(
     dual: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float, signs: Sequence[int] = (1, -1)
 ) -> float:
-    """max s Σ λ_i y_i φ(x_i·u) over unit vectors u of the plane and signs s, arc by arc.
+    """What multipliers of points in the plane prove that every network has at least."""
+    square = _peak_squared(dual, X, y, alpha, signs)
+    return root(sum(exact(dual), Fraction(0)) ** 2 / square) if square else 0.0
+
+
+def _peak_squared(
+    dual: np.ndarray, X: np.ndarray, y: np.ndarray, alpha: float, signs: Sequence[int]
+) -> Fraction:
+    """(max s Σ λ_i y_i φ(x_i·u))² over unit vectors u of the plane and signs s, arc by arc.
 
     Between two neighbouring activation hyperplanes the sum is g·u with one vector g, so its
     maximum is ‖g‖ if g lies between them, and else at one of the two.
@@ -98,7 +108,7 @@ def peak_in_plane(
     rays = [[-t * x[1], t * x[0]] for x in rows for t in (1, -1)]
     rays.sort(key=cmp_to_key(_by_angle))
     rays = [ray for k, ray in enumerate(rays) if k == 0 or _by_angle(rays[k - 1], ray) != 0]
-    best = 0.0
+    best = Fraction(0)
     for k, ray in enumerate(rays):
         after = rays[(k + 1) % len(rays)]
         inside = [p + q for p, q in zip(ray, after, strict=True)]
@@ -113,13 +123,13 @@ def peak_in_plane(
     return best
 
 
-def _highest(g: Vector, ray: Vector, after: Vector, half: bool) -> float:
-    """The largest g·u over the unit vectors between two rays."""
+def _highest(g: Vector, ray: Vector, after: Vector, half: bool) -> Fraction:
+    """The square of the largest g·u over the unit vectors between two rays, 0 if none is above."""
     within = _cross(ray, g) >= 0 and (half or _cross(g, after) >= 0)
     if within and any(g):
-        return root(dot(g, g))
+        return dot(g, g)
     ends = [dot(g, u) for u in (ray, after)]
     return max(
-        (root(h * h / dot(u, u)) for h, u in zip(ends, (ray, after), strict=True) if h > 0),
-        default=0.0,
+        (h * h / dot(u, u) for h, u in zip(ends, (ray, after), strict=True) if h > 0),
+        default=Fraction(0),
     )

@@ -15,13 +15,15 @@ import numpy as np
 from scipy.optimize import linprog
 
 MOST_RAYS = 300
+LEAST = 1e-6
+"""Of the largest margin: asked of very long points too, whose margins rounding would decide."""
 STARTS = 200
 """Directions from which the next neurons are looked for in every round."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A network, and the multipliers of the points."""
+    """A network, and the multipliers of the points, each of them up to a positive factor."""
 
     W: np.ndarray
     a: np.ndarray
@@ -29,8 +31,16 @@ class Solution:
 
 
 def unit(U: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(U, axis=1)
-    return U[norms > 0] / norms[norms > 0, None]
+    """The directions of the rows that are not zero."""
+    return _directions(U[U.any(axis=1)])[0]
+
+
+def _directions(U: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Directions, and lengths as numbers near 1 with exponents of two, which never overflow."""
+    exponents = np.frexp(np.abs(U).max(axis=1, initial=0.0))[1]
+    near = np.ldexp(U, -exponents[:, None])
+    lengths = np.linalg.norm(near, axis=1)
+    return near / lengths[:, None], lengths, exponents
 
 
 def rays(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -56,28 +66,29 @@ def best_network(
     rounds: int = 12,
 ) -> Solution | None:
     """A network that is nearly the best; None where the program has no solution."""
-    lengths = np.linalg.norm(X, axis=1)
-    if (lengths == 0).any():
+    if not X.any(axis=1).all():
         return None
-    rows, scale = X / lengths[:, None], lengths.min()
+    rows, lengths, exponents = _directions(X)
+    short = int(np.argmin(exponents))
+    # The lengths of points lie up to 600 decades apart: only their ratios are computed.
+    inverse = np.ldexp(lengths[short] / lengths, exponents[short] - exponents)
     directions = np.concatenate([rays(X, rng), unit(rows), unit(y[:, None] * rows)])
     solution = None
     for _ in range(rounds):
         z = rows @ directions.T
         active = y[:, None] * np.maximum(z, alpha * z)
         columns = np.hstack([s * active for s in signs])
-        program = linprog(
-            np.ones(columns.shape[1]), -columns, -scale / lengths, method="highs"
-        )  # c is the weight over scale
+        asked = np.maximum(inverse, LEAST)
+        program = linprog(np.ones(columns.shape[1]), -columns, -asked, method="highs")
         if program.status != 0:
             return solution
         weights = program.x.reshape(len(signs), -1)
         used = [(k, j) for k in range(len(signs)) for j in np.flatnonzero(weights[k])]
-        W = np.array([directions[j] * weights[k, j] / scale for k, j in used])
+        W = np.array([directions[j] * weights[k, j] for k, j in used])
         a = np.array([float(signs[k]) for k, _ in used])
-        dual = -program.ineqlin.marginals / lengths * scale
-        solution = Solution(W, a, np.maximum(dual, 0))
-        more = _climb(rows, y, np.maximum(-program.ineqlin.marginals, 0), alpha, rng, signs)
+        marginals = np.maximum(-program.ineqlin.marginals, 0)
+        solution = Solution(W, a, marginals * inverse)
+        more = _climb(rows, y, marginals, alpha, rng, signs)
         if not len(more):
             return solution
         directions = np.unique(np.concatenate([directions, more]).round(14), axis=0)

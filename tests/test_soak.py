@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 from soak import descent  # noqa: E402
 from soak.campaigns import CAMPAIGNS  # noqa: E402
 from soak.case import Answer, Case, Failure, run_case  # noqa: E402
-from soak.exact_networks import peak_in_plane, size  # noqa: E402
+from soak.exact_networks import bound_in_plane, size  # noqa: E402
 from soak.linear_program import best_network  # noqa: E402
 from soak.runner import Tally, table  # noqa: E402
 
@@ -58,8 +58,22 @@ def test_our_own_bounds_meet(alpha: float, rng: np.random.Generator) -> None:
     best = best_network(X, y, alpha, rng)
     assert best is not None
     upper = size(best.W, best.a, X, y, alpha)
-    lower = best.dual.sum() / peak_in_plane(best.dual, X, y, alpha)
+    lower = bound_in_plane(best.dual, X, y, alpha)
     assert (lower, upper) == pytest.approx((2 * np.sqrt(2) / (1 - alpha),) * 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("shrunk", [2.0**1023, 2.0**-1022])
+def test_our_own_bounds_meet_for_numbers_of_every_size(
+    shrunk: float, rng: np.random.Generator
+) -> None:
+    """One point 600 decades from the others, whose length squared overflows or underflows."""
+    X, y = np.array([[1.0, 1], [-1, 1], [-1, -1], [shrunk, -shrunk]]), XOR[1]
+    best = best_network(X, y, 0.0, rng)
+    assert best is not None
+    upper = size(best.W, best.a, X, y, 0.0)
+    lower = bound_in_plane(best.dual, X, y, 0.0)
+    assert lower == pytest.approx(upper, rel=1e-5)
+    assert best_network(X * [[0], [1], [1], [1]], y, 0.0, rng) is None
 
 
 def test_what_does_not_fit_has_no_size() -> None:

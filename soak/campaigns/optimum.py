@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from soak.case import Case
-from soak.exact_networks import peak_in_plane, size
+from soak.exact_networks import bound_in_plane, size
 from soak.linear_program import best_network
 from soak.point_sets import points, write_csv
 
@@ -43,8 +43,7 @@ def attack(case: Case) -> None:
         case.need(math.isinf(upper), f"none was found, but a network of size {upper!r} fits")
         return
     if X.shape[1] == 2 and ours is not None:
-        peak = peak_in_plane(ours.dual, X, y, alpha, SIGNS[signs])
-        bound = float(ours.dual.sum()) / peak if peak else 0.0
+        bound = bound_in_plane(ours.dual, X, y, alpha, SIGNS[signs])
         case.need(theirs >= bound * (1 - ROUNDING), f"upper {theirs!r}, but {bound!r} is needed")
     W = np.array([neuron["w"] for neuron in best["neurons"]]).reshape(-1, X.shape[1])
     a = np.array([neuron["a"] for neuron in best["neurons"]])

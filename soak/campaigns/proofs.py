@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from soak.case import Case
-from soak.exact_networks import peak_in_plane, size
+from soak.exact_networks import bound_in_plane, size
 from soak.linear_program import best_network
 from soak.point_sets import points, write_csv
 
@@ -76,8 +76,7 @@ def _judge(case: Case, entries: dict[str, Any], answer: dict[str, Any]) -> None:
     lower = answer["lower"]
     case.need(lower <= upper * (1 + ROUNDING), f"proved {lower!r}, but {upper!r} is reached")
     if ours is not None:
-        peak = peak_in_plane(ours.dual, X, y, alpha)
-        bound = float(ours.dual.sum()) / peak if peak else 0.0
+        bound = bound_in_plane(ours.dual, X, y, alpha)
         above = answer["upper"] >= bound * (1 - ROUNDING)
         case.need(above, f"proved {answer['upper']!r}, but {bound!r} is needed")
 
