@@ -33,7 +33,7 @@ LAYERS = [
     ("numerics", "proofs"),
     ("values",),
     ("models",),
-    ("files",),
+    ("files", "pages"),
     ("_jax", "interrupts"),
     ("messages",),
 ]
@@ -43,7 +43,7 @@ LIBRARIES = {
     "jax": ("_jax",),
     "optax": ("training",),
     "matplotlib": ("plot", "papers/*/drawing"),
-    "jinja2": ("explanation/report", "probing/report"),
+    "jinja2": ("pages",),
     "torch": ("probing", "files"),
     "rich": ("cli",),
     "cyclopts": ("cli",),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import tacit as tacit_package
 from helpers import refused
 from tacit.certificates import optima
 from tacit.cli import _app, main, terminal
@@ -481,8 +482,12 @@ def test_labels_cannot_steer_the_terminal(tacit, csv, tmp_path):
 
 
 def test_seconds_count_from_the_start_of_the_process(monkeypatch):
-    monkeypatch.setattr(_app, "process_start", [time.perf_counter() - 60])
-    assert 39 < _app.time_left(100.0) <= 40 and 29 < _app.time_left(100.0, 10.0) <= 30
+    monkeypatch.setattr(_app, "process_start", [1000.0, 5.0])
+    monkeypatch.setattr(_app, "perf_counter", lambda: 1060.0)
+    monkeypatch.setattr(_app, "process_time", lambda: 65.0)
+    assert _app.time_left(100.0) == 40 and _app.time_left(100.0, 10.0) == 30
+    monkeypatch.setattr(_app, "process_time", lambda: 35.0)  # it had half of the processor
+    assert _app.time_left(100.0, 10.0) == 20 and _app.time_left(90.0, 20.0) == 0.9
     assert _app.time_left(50.0) == 0.5  # a little, so that there is an answer
     refused(lambda: _app.time_left(float("nan")), "--seconds nan must be positive")
 
@@ -511,6 +516,30 @@ def test_commands_give_the_search_what_is_left(words, where, monkeypatch, tmp_pa
     tokens = [*words.format(run=run).split(), "--seconds", "100"]
     assert main(tokens, time.perf_counter() - 60) == 2
     assert 0 < given[0] <= (20 if "{run}" in words else 40)  # two networks share it
+
+
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [("optimum", "tacit.certificates.proof_of"), ("limit", "tacit.flow.limits.Limit.proof")],
+)
+def test_a_proof_has_a_third_of_the_time_and_what_is_left(command, where, monkeypatch, tmp_path):
+    searches = {"optimum": "tacit.certificates.optimum", "limit": "tacit.flow.limit"}
+    search, given = getattr(tacit_package, command), []
+
+    def slow_search(*args, seconds, **more):
+        given.append(seconds)
+        _app.process_start[0] -= seconds  # as if it had taken all of it
+        return search(*args, seconds=60, **more)
+
+    def proof(_, seconds):
+        given.append(seconds)
+        raise BadInput("enough")
+
+    monkeypatch.setattr(searches[command], slow_search)
+    monkeypatch.setattr(where, proof)
+    tokens = [command, "wang2022_f1", "--proof", str(tmp_path / "proof"), "--seconds", "9000"]
+    assert main(tokens) == 2
+    assert given == pytest.approx([6000, 3000], abs=300)  # the search itself takes some
 
 
 def test_classes_share_the_seconds(monkeypatch):

@@ -41,7 +41,7 @@ def test_the_examples_in_pytorch_and_lightning_run(capsys, tmp_path, monkeypatch
 
 
 def test_what_the_readme_computes_is_certified_and_agrees(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)[0]
     names: dict[str, Any] = {}
     exec(code, names)
     end, best = names["end"], names["best"]

@@ -91,6 +91,7 @@ def test_the_same_arrays_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) ->
     first = npz_bytes(arrays)
     monkeypatch.setattr(time, "time", lambda: 2e9)
     assert npz_bytes(arrays) == first
+    assert len(npz_bytes({"a": np.zeros(10**5)})) < 10**4
     with pytest.raises(ValueError, match="Object arrays"):
         npz_bytes({"a": np.array([{}])})
 

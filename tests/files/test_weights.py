@@ -65,6 +65,11 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     for data in (b"", b"\xff" * 8, b"\x02" + b"\0" * 7 + b"[]", b"\x05" + b"\0" * 7 + b'{"a"'):
         path.write_bytes(data)
         refused(lambda: Network.load(path), str(path))
+    path.write_bytes(b"\x02" + b"\0" * 7 + b"[]")
+    refused(lambda: Network.load(path), "names no arrays")
+    three = {f"fc{k}.weight": ("F64", np.ones((2, 2))) for k in range(3)}
+    path.write_bytes(safetensors(three))
+    refused(lambda: Network.load(path), "no two layers", "`layers=fc1,fc2`")
     twice = b'{"x": 1, "x": 1}'
     path.write_bytes(len(twice).to_bytes(8, "little") + twice)
     refused(lambda: Network.load(path), "twice")

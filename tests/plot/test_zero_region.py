@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tacit import Network, Setting, limit, load, plot
+from tacit import Dataset, Network, Setting, limit, load, plot
 from tacit.plot.limits import fill
+from tacit.plot.plane import network_outputs
 
 
 def test_the_region_of_output_0_is_grey_and_no_boundary_runs_around_it() -> None:
@@ -37,3 +38,17 @@ def test_the_boundary_beside_a_wedge_of_output_0_is_straight_to_its_tip() -> Non
     away = np.abs(points @ [-ray[1], ray[0]])
     assert len(points) > 100 and away.max() < 0.05 * cell
     assert (points @ ray).min() > -cell
+
+
+def test_the_grid_of_a_wide_network_is_coarser(monkeypatch) -> None:
+    """Outputs of two million neurons on the finest grid would take minutes."""
+    width, many = 2_000_000, []
+
+    def outputs(_: Network, X: np.ndarray) -> np.ndarray:
+        many.append(len(X))
+        return X[:, 0]
+
+    monkeypatch.setattr(Network, "outputs", outputs)
+    data = Dataset([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    network_outputs(Network(np.ones((width, 2)), np.ones(width)), data)
+    assert 100 < many[0] and many[0] * width < 1.2e9

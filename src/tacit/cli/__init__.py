@@ -7,7 +7,7 @@ mistake of ours.
 import io
 import os
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
 
 from cyclopts import CycloptsError, UnusedCliTokensError
 
@@ -41,7 +41,7 @@ def main(tokens: list[str], started: float | None = None) -> int:
 
     Every failure a user can cause is one line on standard error.
     """
-    process_start[0] = perf_counter() if started is None else started
+    process_start[:] = (perf_counter(), process_time()) if started is None else (started, 0.0)
     if sys.stdout is None or sys.stderr is None:  # closed by whoever called
         return 2
     for stream in (sys.stdout, sys.stderr):

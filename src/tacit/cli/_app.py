@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from cyclopts import App, Parameter, convert
@@ -181,12 +181,14 @@ Unused = Annotated[int, Parameter(show=False)]
 def time_left(seconds: float, kept_back: float = 0.0) -> float:
     """What is left of `--seconds`, which count from the start of the process.
 
-    At most a third of all is kept back for what comes after the search, such as drawing.
+    At most a third of all is kept back for what comes after the search, such as drawing: so much
+    processor time, which takes longer where other programs want the processor too.
     """
     if not seconds > 0:
         raise BadInput(f"--seconds {seconds:g} must be positive")
     passed = perf_counter() - process_start[0]
-    return max(seconds - passed - min(kept_back, seconds / 3), 0.01 * seconds)
+    busy = max(passed / max(process_time() - process_start[1], 1e-9), 1.0)
+    return max(seconds - passed - min(busy * kept_back, seconds / 3), 0.01 * seconds)
 
 
 def seconds_to_write(points: Dataset, width: int) -> float:
@@ -205,5 +207,5 @@ def compile_first(prepare: Callable[[], None]) -> None:
     process_start[0] += seconds_compiling(prepare)
 
 
-process_start = [perf_counter()]
-"""When this command began, as `perf_counter` tells it."""
+process_start = [perf_counter(), 0.0]
+"""When this command began, as `perf_counter` and `process_time` tell it."""

@@ -107,6 +107,7 @@ def limit(
         setting, points = network.setting(), options.load(data)
         width = setting.width
     kept_back = seconds_to_write(points, width) + (0.0 if picture is None else DRAWING)
+    kept_back += 0.0 if proof is None else seconds / 3
     with flow_progress(hidden=json) as progress:
         left = time_left(seconds, kept_back)
         result = follow_to_limit(
@@ -131,7 +132,7 @@ def limit(
         from tacit.files import write_file
 
         try:
-            raw, verification = result.proof()
+            raw, verification = result.proof(time_left(seconds))
             write_file(proof, raw, force)
         except Exception as error:  # the limit is shown all the same
             failure = error

@@ -62,7 +62,8 @@ def optimum(
     signs
         Signs of the output weights that are allowed.
     seconds
-        About how long the search may take, over all classes; the bounds found so far hold.
+        About how long it may take, over all classes; the bounds found so far hold. With --proof a
+        third of it is kept for the proof.
     proof
         Write the proof to this file; `tacit verify` checks it in exact arithmetic.
     force
@@ -99,7 +100,7 @@ def optimum(
     from tacit.certificates import proof_of
 
     points = options.load(data)
-    left = time_left(seconds)
+    left = time_left(seconds, 0.0 if proof is None else seconds / 3)
     bounds: tuple[float, float] | None = None
     with bounds_progress(hidden=json) as progress:
 
@@ -120,7 +121,7 @@ def optimum(
     failure, searched = None, best
     if proof is not None:
         try:
-            raw, verification = proof_of(best)
+            raw, verification = proof_of(best, time_left(seconds))
             write_file(proof, raw, force)
             searched, best = best, replace(best, proof=verification)
         except Exception as error:  # the optimum is shown all the same
@@ -181,7 +182,7 @@ def _print_optimum(best: Optimum, proof: Path | None, lower: float) -> None:
     if best.status != "infeasible" and best.objective_bounds.lower < (1 - 1e-8) * lower:
         screen.print(
             f"[yellow]note[/] the file proves less than the search, which came to {lower:.10g} "
-            "(a proof of all of it would be too large)"
+            "(a proof of all of it would be too large, or take too long)"
         )
 
 

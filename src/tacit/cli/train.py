@@ -126,6 +126,7 @@ def train(
 
     from tacit.training import Run
     from tacit.training import train as train_networks
+    from tacit.training.stopping import TrainingOutcome
 
     earlier = None
     if resume is not None:
@@ -150,15 +151,12 @@ def train(
         )
     if out is not None:
         run.save(out, force or out == resume)
-    if "interrupted" in run.outcomes:
+    interrupted = TrainingOutcome.INTERRUPTED in run.outcomes
+    if interrupted:
+        picture = None
         more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
         where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
         warn(f"interrupted at epoch {run.epoch} of {epochs}{where}")
-        if json:
-            print_json(run.to_dict())
-        else:
-            _print_run(run, out, None)
-        return 130
     if picture is not None:
         from tacit.plot import draw_run
 
@@ -167,7 +165,7 @@ def train(
         print_json(run.to_dict())
     else:
         _print_run(run, out, picture)
-    return 0
+    return 130 if interrupted else 0
 
 
 @contextmanager

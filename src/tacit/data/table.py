@@ -20,17 +20,7 @@ class Table(NamedTuple):
 
 
 def checked_table(where: str, X: Any, y: Any, columns: tuple[str, ...] = ()) -> Table:
-    """The table of two arrays, or one line that says what is wrong with them.
-
-    Parameters
-    ----------
-    where : str
-        What messages begin with.
-    X, y : array-like
-        Points and labels.
-    columns : tuple of str
-        The names of the coordinates.
-    """
+    """The table of two arrays, or one line, beginning with `where`, on what is wrong with them."""
     X, y = checked_points(where, X, y, columns)
     if y.dtype.kind == "c":
         raise BadInput(f"{where}: y holds {y.dtype}; labels must be real numbers or words")
@@ -38,16 +28,9 @@ def checked_table(where: str, X: Any, y: Any, columns: tuple[str, ...] = ()) -> 
 
 
 def frame_table(where: str, frame: Any, y: Any = None) -> Table:
-    """The table of a data frame, whose columns have names.
+    """The table of a data frame: anything with `columns` that can be looked up by their names.
 
-    Parameters
-    ----------
-    where : str
-        What messages begin with.
-    frame : DataFrame
-        Of pandas, or anything with `columns` that can be looked up by their names.
-    y : array-like or str, optional
-        The labels or the name of their column; without it they are in the column `y`.
+    `y` has the labels or the name of their column; without it they are in the column `y`.
     """
     names = list(frame.columns)
     if y is None:

@@ -24,21 +24,14 @@ LEAST_SECONDS = 0.05
 
 @dataclass
 class OtherRuns:
-    """Runs of other cases than the one that is explained; each is made when it is asked for.
-
-    Parameters
-    ----------
-    case : Case
-        What is explained, with initial weights.
-    log10_loss : float
-        How far paths are followed.
-    deadline : float
-        The moment of `perf_counter` at which the last run has ended; then `OutOfTime` is raised.
-    """
+    """Runs of other cases than the one that is explained; each is made when it is asked for."""
 
     case: Case
+    """What is explained, with initial weights."""
     log10_loss: float
+    """How far paths are followed."""
     deadline: float
+    """The moment of `perf_counter` at which the last run has ended; then `OutOfTime` is raised."""
     interrupted: bool = False
     """Whether a KeyboardInterrupt ended a run; then no other is begun."""
     _made: dict[str, tuple[Case, Observation]] = field(default_factory=dict, repr=False)
@@ -48,8 +41,7 @@ class OtherRuns:
 
         With `early`, the path ends when the loss has begun to fall.
         """
-        start = self.case.start
-        assert start is not None
+        start = self.case.given_start
         a = factor * start.a if self.case.both else start.a
         case = replace(self.case, start=replace(start, W=factor * start.W, a=a))
         return self._run(f"scaled:{factor}", case, early=early)
@@ -103,9 +95,8 @@ class OtherRuns:
 
 def _early_path(case: Case, seconds: float) -> Path:
     """The path until the loss is a hundredth of what it was, or it ends."""
-    assert case.start is not None
-    kind = tail_of(case.setting.loss)
-    flow = begin(case.data.X, case.data.y, case.alpha, case.start.W, case.start.a, case.both, kind)
+    start, kind = case.given_start, tail_of(case.setting.loss)
+    flow = begin(case.data.X, case.data.y, case.alpha, start.W, start.a, case.both, kind)
     return flow.run(flow.moments[0].log_L - math.log(100), seconds)
 
 

@@ -186,18 +186,8 @@ def judge_each(
 ) -> Iterator[Verdict]:
     """The verdict of every theorem; one that cannot be evaluated says so.
 
-    Parameters
-    ----------
-    asked : sequence of Theorem
-        The theorems.
-    case : Case
-        Data, setting and initial weights.
-    run : Observation, optional
-        What training did.
-    deadline : float
-        After this moment of `perf_counter` no theorem is asked any more.
-    progress : callable, optional
-        Called with the share of the theorems that have been asked.
+    After the deadline, a moment of `perf_counter`, no theorem is asked any more. `progress` is
+    called with the share of those that have been.
     """
     for k, one in enumerate(asked):
         if progress is not None:

@@ -25,13 +25,6 @@ def confirmed_refutation(verdict: Verdict, others: OtherRuns) -> Verdict:
     """The verdict of a theorem that one computation refutes, after the others.
 
     It stays `refuted` if all of them agree, and is `open` otherwise; exact arithmetic decides.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        The refutation.
-    others : OtherRuns
-        Runs that could disagree.
     """
     theorem = verdict.theorem
     exact = theorem.exact_residual(others.case)

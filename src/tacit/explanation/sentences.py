@@ -7,12 +7,12 @@ from tacit.messages import count
 from tacit.theorems import Verdict, VerdictStatus
 from tacit.values import Check
 
-PLURALS = {
-    VerdictStatus.AGREES: "agree",
-    VerdictStatus.DIFFERS: "differ",
-    VerdictStatus.NOT_APPLICABLE: "do not apply",
+DOING = {
+    VerdictStatus.AGREES: ("agrees", "agree"),
+    VerdictStatus.DIFFERS: ("differs", "differ"),
+    VerdictStatus.NOT_APPLICABLE: ("does not apply", "do not apply"),
 }
-"""What several theorems do; the other statuses are as they are."""
+"""What one theorem does, and several; the other statuses are as they are."""
 KEPT = (VerdictStatus.CONFIRMED, VerdictStatus.AGREES)
 """The run did what the theorem says."""
 NEAR = 0.3
@@ -85,7 +85,7 @@ def of_the_test(limit: Limit) -> str:
 def of_the_theorems(part: Part) -> str:
     """How many have which verdict."""
     numbers = counts(part.verdicts)
-    words = [f"{n} {PLURALS.get(status, status)}" for status, n in numbers.items()]
+    words = [counted(status, n) for status, n in numbers.items()]
     proved = sum(verdict.proved for verdict in part.verdicts)
     if proved:
         at = list(numbers).index(VerdictStatus.CONFIRMED)
@@ -97,6 +97,11 @@ def counts(verdicts: tuple[Verdict, ...]) -> dict[VerdictStatus, int]:
     """How many have which verdict, the most telling first."""
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in VerdictStatus if status in statuses}
+
+
+def counted(status: VerdictStatus, n: int) -> str:
+    """So many theorems have this verdict."""
+    return count(n, *DOING.get(status, (status, status)))
 
 
 def telling(verdicts: tuple[Verdict, ...], most: int) -> list[Verdict]:

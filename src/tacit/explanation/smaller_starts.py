@@ -24,15 +24,7 @@ KEPT = (VerdictStatus.CONFIRMED, VerdictStatus.AGREES)
 
 
 def at_smaller_scales(verdicts: Sequence[Verdict], others: OtherRuns) -> list[Verdict]:
-    """The verdicts, those of unquantified statements that differ after looking at smaller scales.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        All verdicts on the case.
-    others : OtherRuns
-        Runs from smaller weights.
-    """
+    """The verdicts; unquantified statements that differ are looked at on smaller scales."""
     results = list(verdicts)
     asked = {k: [one] for k, one in enumerate(verdicts) if _may_hold_below(one)}
     if not asked or others.case.start is None:

@@ -50,6 +50,8 @@ def read_safetensors(path: str | Path, *, most_bytes: int = MOST_BYTES) -> dict[
                 f"{path} is no .safetensors file: it declares a header of {length:,} bytes"
             )
         header = json.loads(file.read(length), object_pairs_hook=_once)
+        if not isinstance(header, dict):
+            raise BadInput(f"{path} is no .safetensors file: its header names no arrays")
         header.pop("__metadata__", None)
         if len(header) > MOST_MEMBERS:
             raise BadInput(

@@ -1,5 +1,6 @@
 """Points, and the outputs of a network, in a plane."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,7 +15,9 @@ PLUS, MINUS = "#c1440e", "#1f5fa8"
 CELLS = 400
 """The grid on which outputs are computed."""
 FEW_NEURONS = 200
-"""Outputs of wider networks are computed on a grid half as fine."""
+"""Outputs of wider networks are computed on a grid half as fine …"""
+MOST_PRODUCTS = 10**9
+"""… and so fine that neurons and points have at most so many products (some seconds)."""
 
 
 class Plane(NamedTuple):
@@ -33,12 +36,8 @@ class Plane(NamedTuple):
 def plane(data: Dataset, W: np.ndarray | None = None) -> Plane:
     """The plane to look at data in: of the first two singular directions of the neurons, if any.
 
-    Parameters
-    ----------
-    data : Dataset
-        The points; in two dimensions, besides a bias coordinate, the plane is the whole space.
-    W : array of shape (m, d), optional
-        The neurons; without them the singular directions are those of the data.
+    Without neurons they are those of the data. In two dimensions, besides a bias coordinate, the
+    plane is the whole space.
     """
     X, d = data.X, data.d
     bias = "bias" in data.parameters  # the last coordinate is one constant
@@ -84,6 +83,7 @@ def points(data: Dataset, ax: Axes | None = None) -> Axes:
 def network_outputs(network: Network, data: Dataset, ax: Axes | None = None) -> Axes:
     """Draw the outputs of a network as colours, its decision boundary, and the points."""
     cells = CELLS if network.width <= FEW_NEURONS else CELLS // 2
+    cells = min(cells, math.isqrt(MOST_PRODUCTS // max(network.width, 1)))
     seen = plane(data, network.W)
     W = np.column_stack([network.W @ seen.basis.T, network.W @ seen.offset])
     flat = Network(W, network.a, network.alpha)  # on the plane two coordinates are enough

@@ -58,16 +58,7 @@ def phase_diagram(
 ) -> Axes:
     """Draw the first value that is chosen: a map over two columns, or curves over one.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        The table of a sweep.
-    axes : sequence of str
-        Its columns that vary.
-    options : mapping
-        What to draw: `x`, `y` and `value`, as [plot] has them.
-    ax : Axes, optional
-        Where to draw; a new figure when there is none.
+    `axes` are the columns that vary, `options` what to draw: `x`, `y`, `value`, as in [plot].
     """
     if not rows:
         raise BadInput("there is nothing to draw: the table has no rows")

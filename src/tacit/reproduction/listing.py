@@ -65,12 +65,8 @@ def load(listed: Listed) -> Artefact:
 def choose(names: tuple[str, ...]) -> tuple[list[Artefact], dict[str, str]]:
     """The artefacts of names such as `phuong2021:fig1`, `phuong2021` (all of it) and `all`.
 
-    Those that train networks on images come last: they take hours.
-
-    Returns
-    -------
-    tuple
-        The artefacts, and why others that were asked for cannot be made, by id or paper.
+    Those that train networks on images come last: they take hours. Beside the artefacts stands why
+    others that were asked for cannot be made, by id or paper.
     """
     known = catalogue()
     chosen: dict[str, Listed] = {}

@@ -52,18 +52,8 @@ def make(
 ) -> Made:
     """Make it, or read it where it was made earlier with the same settings and code.
 
-    Parameters
-    ----------
-    artefact, settings
-        What to make.
-    out : Path
-        The folder that gets a folder for it.
-    tell : callable
-        Called with a few words on what is being computed.
-    force : bool
-        Make it even if it is there.
-    captions : bool
-        Write the claims under the panels too, not only beside the picture.
+    The folder `out` gets a folder for it. With `captions`, claims are written under the panels too,
+    not only beside the picture.
     """
     from tacit._jax import jax
     from tacit.plot import picture, under

@@ -68,6 +68,8 @@ def complete(
 
 
 class _Loop:
+    """What is there, what has failed, and the workers that do the rest."""
+
     def __init__(
         self,
         plan: Plan,

@@ -238,6 +238,7 @@ def _angle(params: Params, others: Params) -> jax.Array:
     """Angle between two sets of weights; accurate also when it is tiny."""
     u, v = (jnp.concatenate([p[k].ravel() for k in sorted(p)]) for p in (params, others))
     u, v = u / jnp.linalg.norm(u), v / jnp.linalg.norm(v)
+    # The arccosine of u·v could not tell an angle below 1e-8 from 0.
     return 2 * jnp.arctan2(jnp.linalg.norm(u - v), jnp.linalg.norm(u + v))
 
 

@@ -20,7 +20,10 @@ from tacit.explanation import Explanation, explain
 from tacit.explanation.report import page
 from tacit.explanation.report.command import UNNAMED, command, source
 from tacit.explanation.report.page import as_code
-from tacit.explanation.report.phrases import number, short
+from tacit.explanation.report.phrases import short
+from tacit.explanation.sentences import counted
+from tacit.pages import number
+from tacit.theorems import VerdictStatus
 
 BOTH = Setting(width=12, train="both", init="balanced:1e-4", rule="flow")
 EVIL = "<script>alert(1)</script>$x^2$\"'&{{ 7 * 7 }}"
@@ -271,6 +274,15 @@ def test_numbers_are_for_people() -> None:
         "–", "–", "∞", "−0.5", "1.2e−09", "0",
     ]  # fmt: skip
     assert short("a\nb\x1b[1m") == "a b\\x1b[1m" and len(short("x" * 999)) == 100
+
+
+def test_verdicts_are_counted_in_english(explanation: Explanation, html: str) -> None:
+    agrees, not_applicable = VerdictStatus.AGREES, VerdictStatus.NOT_APPLICABLE
+    assert [counted(agrees, n) for n in (1, 2)] == ["1 agrees", "2 agree"]
+    assert [counted(not_applicable, n) for n in (1, 2)] == ["1 does not apply", "2 do not apply"]
+    here = [verdict.status for verdict in explanation.worst.verdicts]
+    assert counted(not_applicable, here.count(not_applicable)) in text_of(html)
+    assert counted(VerdictStatus.CONFIRMED, here.count("confirmed")) in text_of(html)
 
 
 def test_without_time_no_panel_is_empty_and_no_theorem_is_blamed() -> None:

@@ -105,9 +105,11 @@ def _compiled(model: TwoLayer, exponential: bool, n: int, d: int, m: int) -> Ste
         return None
     if capability < 8.0:  # no tensor cores for doubles
         return None
+    # So many warps at once find their registers; more coordinates take more of these.
     resident = max(1, (16 if d <= 20 else 10) // warps(m))
     sizes = {"N": n, "D": d, "M": m, "WARPS": warps(m), "RESIDENT": resident}
     kind = {"ALPHA": model.alpha, "BOTH": int(model.train == "both"), "LOSS": int(exponential)}
+    # Later GPUs run code for 9.0 as well, which more versions of the compiler can make.
     ptx = compile_cuda(
         Path(__file__).with_name("two_layer.cu").read_text("utf-8"),
         [

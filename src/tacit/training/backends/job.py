@@ -44,7 +44,7 @@ class Job:
         return next(iter(self.start.values())).dtype
 
     @property
-    def labels(self) -> np.dtype:
+    def label_dtype(self) -> np.dtype:
         """Losses of margins need numbers, a softmax the number of the class."""
         return np.dtype(np.int64) if self.descent.loss is None else self.dtype
 
@@ -73,7 +73,7 @@ class Job:
         sets = [self.sets[i] for i in members]
         return (
             jnp.asarray(np.stack([data.X for data in sets]), self.dtype),
-            jnp.asarray(np.stack([data.y for data in sets]), self.labels),
+            jnp.asarray(np.stack([data.y for data in sets]), self.label_dtype),
         )
 
 

@@ -32,7 +32,7 @@ def train(job: Job, members: np.ndarray, trained: Trained) -> None:
     def one(i: int) -> None:
         state = start(job.descent, job.start_of(i))
         X = jnp.asarray(job.sets[i].X, job.dtype)
-        y = jnp.asarray(job.sets[i].y, job.labels)
+        y = jnp.asarray(job.sets[i].y, job.label_dtype)
         for t, moment in enumerate(job.moments):
             state = advance(job.descent, state, X, y, int(job.seeds[i]), lr, moment)
             for part, array in state.params.items():

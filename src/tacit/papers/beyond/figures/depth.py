@@ -1,7 +1,5 @@
 """phuong2021 §5.2 with two to six layers: KKT residual, degree and first layer along the flow."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

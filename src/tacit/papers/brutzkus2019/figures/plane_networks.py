@@ -117,7 +117,7 @@ def turned_from_own_point(many: Many) -> np.ndarray:
     """XOR: degrees at the end from xᵢ with j ∈ W₀⁺(i), i ∈ {1, 3} (U₀⁺(i), i ∈ {2, 4})."""
     start, end = many.weights["W"][[0, -1]]
     axis = PATTERNS[np.where(many.weights["a"][0] > 0, 0, 1)]
-    return _degrees(end, np.sign((start * axis).sum(axis=-1, keepdims=True)) * axis)
+    return np.degrees(angles(end, np.sign((start * axis).sum(axis=-1, keepdims=True)) * axis))
 
 
 def turned_from_positive(many: Many) -> np.ndarray:
@@ -125,9 +125,4 @@ def turned_from_positive(many: Many) -> np.ndarray:
     start, end = many.weights["W"][[0, -1]]
     nearest = (start @ PATTERNS.T).argmax(axis=-1)
     chosen = (many.weights["a"][0] > 0) & np.isin(nearest, POSITIVE)
-    return _degrees(end[chosen], PATTERNS[nearest[chosen]])
-
-
-def _degrees(W: np.ndarray, towards: np.ndarray) -> np.ndarray:
-
-    return np.degrees(angles(W, towards))
+    return np.degrees(angles(end[chosen], PATTERNS[nearest[chosen]]))

@@ -84,8 +84,7 @@ def _printed_count_xord() -> Evidence:
 
 def _at_the_start(case: Case, kinds: np.ndarray, labels: np.ndarray, goals: np.ndarray) -> Evidence:
     """At t = 0 the printed count is 1, and v_0 = w_0 − ηp_i points away from p_i."""
-    start, eta = case.start, case.setting.lr
-    assert start is not None
+    start, eta = case.given_start, case.setting.lr
     active = labels * outputs_by_kind(start, kinds) < goals
     mine = start.a > 0
     along = np.abs(start.W[mine] @ PATTERNS[0])  # v_0·p_i with a(0) = 0, as w_0·p_i > 0

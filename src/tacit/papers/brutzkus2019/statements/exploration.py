@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -48,8 +48,34 @@ def within(k: int) -> float:
     return sum(math.comb(k, j) for j in range(k + 1) if abs(j - k / 2) <= far) / 2**k
 
 
+class _Exploration(Theorem):
+    """Most starts have enough neurons everywhere."""
+
+    slack: ClassVar[Callable[[Network], float]]
+    """At least 0 for such a start."""
+    enough: ClassVar[str]
+
+    needs = "ensemble"
+    tolerance = 0.0
+
+    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
+        assert run is not None
+        return below_bound(self._happened(run), prediction.values["probability"])
+
+    def ideal(self, prediction: Prediction, case: Case) -> Observation:
+        return ensemble([(even_start(case), even_start(case))] * 10)
+
+    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
+        assert run is not None
+        least = prediction.values["probability"]
+        return frequency_sentence(self._happened(run), least, f"begin with enough {self.enough}")
+
+    def _happened(self, run: Observation) -> list[bool]:
+        return [type(self).slack(member.start) >= 0 for member in run.members]
+
+
 @final
-class ExplorationXOR(Theorem):
+class ExplorationXOR(_Exploration):
     """Lemma 3.1. For k > 16, with probability at least 1 − 8e⁻⁸ and for all i ≤ 4,
 
         k/2 − 2√k ≤ |W_0⁺(i)|, |U_0⁺(i)| ≤ k/2 + 2√k,
@@ -61,8 +87,7 @@ class ExplorationXOR(Theorem):
     id = "brutzkus2019:lemma3.1"
     source = Source("brutzkus2019", "Lemma 3.1")
     summary = "A wide network begins with about half of its neurons active on each XOR point."
-    needs = "ensemble"
-    tolerance = 0.0
+    slack, enough = signs_slack, "neurons on every point"
 
     def example(self) -> Case:
         return xor_case(25, 0.1)
@@ -84,21 +109,9 @@ class ExplorationXOR(Theorem):
         )
         return Prediction(words, values)
 
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        assert run is not None
-        return below_bound(_happened(run, signs_slack), prediction.values["probability"])
-
-    def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        return ensemble([(even_start(case), even_start(case))] * 10)
-
-    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
-        assert run is not None
-        events, least = _happened(run, signs_slack), prediction.values["probability"]
-        return frequency_sentence(events, least, "begin with enough neurons on every point")
-
 
 @final
-class ExplorationXORD(Theorem):
+class ExplorationXORD(_Exploration):
     """Lemma 6.1 (and E.2). With probability at least 1 − 4e⁻⁸,
 
         | |W_0⁺(1) ∪ W_0⁺(3)| − k/2 | ≤ 2√k,
@@ -114,8 +127,7 @@ class ExplorationXORD(Theorem):
         "A wide convolutional network begins with about half of its filters near (1, 1) "
         "or (−1, −1)."
     )
-    needs = "ensemble"
-    tolerance = 0.0
+    slack, enough = halves_slack, "filters in both halves"
 
     def example(self) -> Case:
         return xord_case(120, 1 / 410)
@@ -136,19 +148,3 @@ class ExplorationXORD(Theorem):
             "the start."
         )
         return Prediction(words, values)
-
-    def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        assert run is not None
-        return below_bound(_happened(run, halves_slack), prediction.values["probability"])
-
-    def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        return ensemble([(even_start(case), even_start(case))] * 10)
-
-    def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
-        assert run is not None
-        events, least = _happened(run, halves_slack), prediction.values["probability"]
-        return frequency_sentence(events, least, "begin with enough filters in both halves")
-
-
-def _happened(run: Observation, slack: Callable[[Network], float]) -> list[bool]:
-    return [slack(member.start) >= 0 for member in run.members]

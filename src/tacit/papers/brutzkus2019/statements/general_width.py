@@ -6,8 +6,6 @@ by η; it moves by η‖p_i‖² = 2η, and their c_η = kη, which stands for w
 ¼c_η in 40¼ and 36¼, a bound of the initial weights, need not be doubled; it is, with the others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import ClassVar, final

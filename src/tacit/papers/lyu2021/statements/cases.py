@@ -22,9 +22,7 @@ def symmetric_case(
     data = replace(data, X=data.X / np.linalg.norm(data.X, axis=1).max())
     rng = np.random.default_rng(seed)
     W, a = size * rng.normal(size=(width, data.d)), size * rng.normal(size=width)
-    setting = Setting(
-        activation=f"leaky:{alpha}", width=width, init=f"gaussian:{size:g}", rule="flow"
-    )
+    setting = flow_setting(f"leaky:{alpha}", width, f"gaussian:{size:g}")
     return Case(data, setting, Network(W, a, alpha))
 
 
@@ -33,7 +31,5 @@ def hinted_case(call: str = "n=4,d=2", alpha: float = 0.5, size: float = 1e-8) -
     data = load(f"hinted:{call},alpha={alpha}")
     W = size * np.random.default_rng(0).normal(size=(3, data.d))
     a = np.array([1.0, -1.0, 1.0]) * np.linalg.norm(W, axis=1)
-    setting = Setting(
-        activation=f"leaky:{alpha}", width=3, init=f"balanced_gaussian:{size:g}", rule="flow"
-    )
+    setting = flow_setting(f"leaky:{alpha}", 3, f"balanced_gaussian:{size:g}")
     return Case(data, setting, Network(W, a, alpha))

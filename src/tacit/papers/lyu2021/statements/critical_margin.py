@@ -1,7 +1,5 @@
 """Theorem F.9: the margin of the limit is a critical value, which the smoothed margin rises to."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import final

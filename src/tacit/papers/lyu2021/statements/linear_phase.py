@@ -205,10 +205,12 @@ class LemmaB20(Theorem):
         for one, other in zip(run.path, run.path[1:], strict=False):
             before, after = one.network, other.network
             same = before.a * after.a > 0
-            if not same.any():
+            elapsed = mean_time(other, case) - mean_time(one, case)
+            # Where time and loss are beyond floats, weights are too: those given are scaled.
+            beyond = elapsed == 0 and math.isclose(one.log_loss, other.log_loss)
+            if beyond or not same.any():
                 continue
             sizes = np.linalg.norm(before.W, axis=1) + np.abs(before.a)
-            elapsed = mean_time(other, case) - mean_time(one, case)
             grown = math.expm1(min(R * math.exp(one.log_loss) / n * elapsed, 50.0))
             slowest = np.maximum(np.abs(before.a) - sizes * grown, 0.0)
             least = rate * slowest * elapsed * -math.expm1(-math.exp(other.log_loss))

@@ -1,7 +1,5 @@
 """Data with a principal direction: from a small start one Leaky ReLU survives (App. A)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from typing import ClassVar

@@ -77,11 +77,7 @@ class Theorem42(Theorem):
         off = max(low / value - 1, 1 - high / value, 0.0)
         if best.gap > GAP:  # its network is not the best one yet
             return off if off > self.tolerance else None
-        network = best.network
-        return max(
-            off,
-            difference(network, linear_network(prediction.values["separator"], case.alpha), case),
-        )
+        return max(off, difference(best.network, _promised(prediction, case), case))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return (
@@ -136,14 +132,10 @@ class Theorem43(Theorem):
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         end = known_end(run)
-        return (
-            None
-            if end is None
-            else difference(end, linear_network(prediction.values["separator"], case.alpha), case)
-        )
+        return None if end is None else difference(end, _promised(prediction, case), case)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        return ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
+        return ended(spread(case, _promised(prediction, case)))
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         slope = prediction.values["slope"]
@@ -176,17 +168,16 @@ class Corollary44(Theorem):
         return replace(case, setting=replace(case.setting, width=1)), "width_2_or_more"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        place = "§4.2"
         drawn = replace(case, start=None)  # it is about all starts, not about this one
-        return *_from_a_small_start(drawn, run), gaussian_start(case, place)
+        return *_from_a_small_start(drawn, run), gaussian_start(case, "§4.2")
 
     def predict(self, case: Case) -> Prediction:
-        limit = linear_limit(case) | {"probability": at_least_one_of_each(case.setting.width)}
+        limit, probability = linear_limit(case), at_least_one_of_each(case.setting.width)
         words = (
-            f"At least {100 * at_least_one_of_each(case.setting.width):.6g}% of random starts end "
-            f"in the widest margin, {limit['margin']:.6g}."
+            f"At least {100 * probability:.6g}% of random starts end in the widest margin, "
+            f"{limit['margin']:.6g}."
         )
-        return Prediction(words, limit)
+        return Prediction(words, limit | {"probability": probability})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
         assert run is not None
@@ -198,7 +189,7 @@ class Corollary44(Theorem):
         return max(0.0, prediction.values["probability"] - share_interval(hits, len(ends))[1])
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
-        one = ended(spread(case, linear_network(prediction.values["separator"], case.alpha)))
+        one = ended(spread(case, _promised(prediction, case)))
         return Observation((), members=(one,) * 20)
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
@@ -222,6 +213,10 @@ def _from_a_small_start(case: Case, run: Observation | None) -> tuple[Check, ...
 def separator(case: Case) -> np.ndarray:
     """w*, the max-margin linear separator."""
     return case.view.separator.direction
+
+
+def _promised(prediction: Prediction, case: Case) -> Network:
+    return linear_network(prediction.values["separator"], case.alpha)
 
 
 def linear_limit(case: Case) -> dict[str, object]:

@@ -1,7 +1,5 @@
 """Small neurons on data with a principal direction: two cones, two rates, one survivor (App. G)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import NamedTuple, final
@@ -39,14 +37,6 @@ MOST_CELLS = 20_000
 A_2, A_3 = "lyu2021:assumptionA.2", "lyu2021:assumptionA.3"
 
 
-def _example() -> Case:
-    case, rng = three_points(), np.random.default_rng(4)
-    W = 1e-12 * rng.normal(size=(8, 2))
-    a = np.resize([1.0, -1.0], 8) * np.linalg.norm(W, axis=1)
-    setting = case.setting.replace(width=8, init="balanced_gaussian:1e-12")
-    return Case(case.data, setting, Network(W, a, case.alpha))
-
-
 def narrowest(case: Case) -> float | None:
     """δ, the least ⟨w, y_i x_i⟩ over points and unit w in K (§G.2); None where it is out of reach.
 
@@ -78,7 +68,7 @@ def _early(run: Observation) -> list[PathPoint]:
     return [p for p in run.path if math.sqrt(m) * largest(p.network) <= EARLY]
 
 
-def _checks(case: Case, run: Observation | None, place: str) -> tuple[Check, ...]:
+def _checks(case: Case) -> tuple[Check, ...]:
     """Of Lemma G.4, before its conditions on the start."""
     return (
         *network_checks(case),
@@ -105,8 +95,22 @@ def _rays() -> Evidence:
     return Evidence("corrected" if corrected else "printed", words)
 
 
+class _TwoCones(Theorem):
+    """A statement about the path from a small start, where the data has a principal direction."""
+
+    needs = "path"
+    invariances = frozenset({"order", "rotation"})
+
+    def example(self) -> Case:
+        case, rng = three_points(), np.random.default_rng(4)
+        W = 1e-12 * rng.normal(size=(8, 2))
+        a = np.resize([1.0, -1.0], 8) * np.linalg.norm(W, axis=1)
+        setting = case.setting.replace(width=8, init="balanced_gaussian:1e-12")
+        return Case(case.data, setting, Network(W, a, case.alpha))
+
+
 @final
-class LemmaG4(Theorem):
+class LemmaG4(_TwoCones):
     """Lemma G.4: every small neuron comes to the right side of all points, while it is still small.
 
     Under A.2, if |ā_k| = ‖w̄_k‖ ≠ 0 and no w̄_k is on the ray −λµ⁻ (ā_k > 0) or λµ⁺ (ā_k < 0), there
@@ -126,9 +130,7 @@ class LemmaG4(Theorem):
         "Where the data has a principal direction, every small neuron turns to its side of all "
         "points before it has grown."
     )
-    needs = "path"
     tolerance = 1e-9
-    invariances = frozenset({"order", "rotation"})
     errata = (
         Erratum(
             "Lemmas G.3, G.4: w̄_k ≠ λµ⁻ where ā_k > 0, and w̄_k ≠ −λµ⁺ where ā_k < 0",
@@ -136,9 +138,6 @@ class LemmaG4(Theorem):
             _rays,
         ),
     )
-
-    def example(self) -> Case:
-        return _example()
 
     def counterexample(self) -> tuple[Case, str]:
         """The first neuron shrinks to 0 for ever."""
@@ -150,7 +149,7 @@ class LemmaG4(Theorem):
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma G.4"
         return (
-            *_checks(case, run, place),
+            *_checks(case),
             balanced(case, place),
             off_the_ray(case, place),
             small_start(case, place),
@@ -251,7 +250,7 @@ def _rate() -> Evidence:
 
 
 @final
-class LemmaG5(Theorem):
+class LemmaG5(_TwoCones):
     """Lemma G.5: positive neurons grow along µ⁺, negative ones along µ⁻, and slower.
 
     Under A.2 and A.3, with the conditions of Lemma G.4 on the start and its T₀,
@@ -276,9 +275,7 @@ class LemmaG5(Theorem):
         "Where the data has a principal direction, small positive neurons grow along one direction "
         "and negative ones along another, at two rates that the data tells."
     )
-    needs = "path"
     tolerance = 1e-6
-    invariances = frozenset({"order", "rotation"})
     errata = (
         Erratum(
             "λ₀⁺ = ‖µ⁺‖ in T₁, and G(w) = ⟨w, µ⁺⟩ on C",
@@ -286,9 +283,6 @@ class LemmaG5(Theorem):
             _rate,
         ),
     )
-
-    def example(self) -> Case:
-        return _example()
 
     def counterexample(self) -> tuple[Case, str]:
         """With all labels flipped ‖µ⁻‖ is the larger one."""
@@ -299,7 +293,7 @@ class LemmaG5(Theorem):
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma G.4"
         return (
-            *_checks(case, run, place),
+            *_checks(case),
             case.data_check(A_3, "Assumption A.3"),
             balanced(case, place),
             off_the_ray(case, place),
@@ -358,7 +352,7 @@ class LemmaG5(Theorem):
 
 
 @final
-class LemmaG8(Theorem):
+class LemmaG8(_TwoCones):
     """Lemma G.8: as the start shrinks, m neurons come to move like one.
 
     With b̄ and T₀ of Lemma G.5, T₁₂(σ) = T₀ + ln(1/(√mσ))/λ⁺, and scales σ_j → 0 for which
@@ -377,12 +371,7 @@ class LemmaG8(Theorem):
         "Where the data pulls harder on positive neurons, a network that leaves a very small start "
         "moves like a single neuron."
     )
-    needs = "path"
     tolerance = NEAR
-    invariances = frozenset({"order", "rotation"})
-
-    def example(self) -> Case:
-        return _example()
 
     def counterexample(self) -> tuple[Case, str]:
         case = self.example()
@@ -392,7 +381,7 @@ class LemmaG8(Theorem):
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         case, place = started(case, run), "Lemma G.8"
         return (
-            *_checks(case, run, place),
+            *_checks(case),
             case.data_check(A_3, "Assumption A.3"),
             *start_checks(case, 1, run, place),
         )

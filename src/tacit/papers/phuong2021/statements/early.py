@@ -212,9 +212,11 @@ def has_turned(case: Case, run: Observation | None) -> Check:
     w = end.W[moves] / np.linalg.norm(end.W[moves], axis=1, keepdims=True)
     along = (g[moves] * w).sum(axis=1)
     across = np.linalg.norm(g[moves] - along[:, None] * w, axis=1)
-    free = [X.shape[1] - np.linalg.matrix_rank(X[row == 0]) for row in signs[moves]]
+    # NumPy before 2.4 has no rank of no rows.
+    ranks = [np.linalg.matrix_rank(X[row == 0]) if (row == 0).any() else 0 for row in signs[moves]]
+    free = X.shape[1] - np.array(ranks)
     turned = np.arctan2(across, np.sign(end.a[moves]) * along)  # g = C w, C of the sign of a
-    angle = float(np.where(np.array(free) > 1, turned, 0.0).max(initial=0.0))
+    angle = float(np.where(free > 1, turned, 0.0).max(initial=0.0))
     note = (
         f"when the outputs grow, a neuron is up to {angle:.2g} rad from where it turns to; up to "
         f"{ALIGNED:g} we call the initial weights small enough, beyond it is not known"

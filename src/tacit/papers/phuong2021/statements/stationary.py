@@ -4,6 +4,7 @@ import numpy as np
 
 from tacit.messages import count
 from tacit.numerics.extremal_directions import extremal_directions
+from tacit.numerics.float64 import TINY
 from tacit.papers.phuong2021.statements.examples import FLOW
 from tacit.papers.phuong2021.statements.hypotheses import small_neurons
 from tacit.papers.phuong2021.statements.sectors import pulls
@@ -75,7 +76,11 @@ class LemmaA1(Theorem):
         g = pulls(prediction.values["sectors"], X, c)  # (31)
         off = float(np.linalg.norm(g - C[:, None] * W, axis=1).max())
         nearby = np.random.default_rng(0).normal(size=(NEARBY, 1, X.shape[1]))
-        V = W + STEP * nearby / np.linalg.norm(nearby, axis=2, keepdims=True)
+        # No further than to the next hyperplane, beyond which another direction may be extremal.
+        sines = np.abs(W @ X.T) / np.maximum(np.linalg.norm(X, axis=1), TINY)
+        beside = (prediction.values["sectors"] != 0) & X.any(axis=1)
+        reach = np.minimum(STEP, np.where(beside, sines, STEP).min(axis=1) / 2)
+        V = W + reach[:, None] * nearby / np.linalg.norm(nearby, axis=2, keepdims=True)
         V /= np.linalg.norm(V, axis=2, keepdims=True)
         better = prediction.values["signs"] * (np.maximum(V @ X.T, 0.0) @ c - C)
         return max(off, float(better.max())) / size

@@ -1,7 +1,5 @@
 """Figure 8: on high-dimensional Gaussians every neuron enters the Perfect Agreement Regime."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tacit.data import load

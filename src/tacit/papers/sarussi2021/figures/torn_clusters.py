@@ -6,8 +6,6 @@ along x, and the one with w·x > 0 by (1−α)ηv|ℓ'|‖x‖ more: the hyperpl
 of the other label they come together.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -15,9 +15,7 @@ RELATIVE_ROUNDING = 1e-9
 
 def _condition_rewritten() -> Evidence:
     """A point that meets (6) as printed and not the condition that it rewrites."""
-    start = LinearRegion().example().start
-    assert start is not None
-    groups = clusters(start)
+    groups = clusters(LinearRegion().example().given_start)
     along = groups.normal / np.linalg.norm(groups.normal)
     across = np.cross(along, [1.0, 0.0, 0.0])
     cosine = 1.5 * groups.relative
@@ -50,6 +48,13 @@ class LinearRegion(Theorem):
     )
     needs = "data"
     tolerance = RELATIVE_ROUNDING
+    errata = (
+        Erratum(
+            "(6): |(w̄ − ū)·x|/(‖x‖‖w̄ − ū‖) ≥ r/‖w̄ − ū‖, as the condition of Theorem 5.1 rewritten",
+            "≥ 2r/‖w̄ − ū‖ is the condition of Theorem 5.1 rewritten",
+            _condition_rewritten,
+        ),
+    )
 
     def example(self) -> Case:
         rng = np.random.default_rng(0)
@@ -111,14 +116,6 @@ class LinearRegion(Theorem):
             )
         return f"The network is on the wrong side of w̄ − ū by {residual:.1e} of its size."
 
-    errata = (
-        Erratum(
-            "(6): |(w̄ − ū)·x|/(‖x‖‖w̄ − ū‖) ≥ r/‖w̄ − ū‖, as the condition of Theorem 5.1 rewritten",
-            "≥ 2r/‖w̄ − ū‖ is the condition of Theorem 5.1 rewritten",
-            _condition_rewritten,
-        ),
-    )
-
 
 @final
 class ClusteredIsLinear(Theorem):
@@ -141,9 +138,8 @@ class ClusteredIsLinear(Theorem):
 
     def counterexample(self) -> tuple[Case, str]:
         """Figure 5b: with ReLU the output is 0 in a whole quadrant."""
-        example = self.example()
-        assert example.start is not None
-        return _case(example.start.W, example.start.a, "relu"), "leaky"
+        start = self.example().given_start
+        return _case(start.W, start.a, "relu"), "leaky"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
         weights = has_weights(case, run, "Definition 6.1")

@@ -1,6 +1,7 @@
 """Dual feasibility of λ: then the network is the best of all (Theorem 3, Propositions 4 and 5)."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,14 +38,25 @@ def bounds_of(network: Network, data: Dataset) -> ConvexOptimum:
 
 
 class _DualFeasible(OfAKKTPoint):
-    """λ of the limit is dual feasible.
+    """On data of this kind λ of the limit is dual feasible.
 
     At a KKT point M = max_{‖u‖≤1} |λᵀ(Xu)₊| is at least 1, as every neuron shows. The residual is
     the share of the optimum that λ/M fails to prove: 1 − 1/M at a KKT point, and positive for all
     networks that are not the best.
     """
 
+    kind: ClassVar[tuple[str, str]]
+    """The property of the data, and where it is defined."""
     tolerance = 1e-6
+
+    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
+        return (
+            two_classes(case, "§3"),
+            *network_checks(case, "§1.2"),
+            case.data_check(*self.kind),
+            kkt_point(case, run, self.source.place),
+            covered(case, run, self.source.place),
+        )
 
     def predict(self, case: Case) -> Prediction:
         words = (
@@ -72,6 +84,7 @@ class Proposition4(_DualFeasible):
 
     id = "wang2022:prop4"
     source = Source("wang2022", "Proposition 4")
+    kind = "orthogonally_separable", "§3.1"
     summary = (
         "On orthogonally separable data a KKT point that sees each class as a whole is the best "
         "network."
@@ -82,16 +95,6 @@ class Proposition4(_DualFeasible):
 
     def counterexample(self) -> tuple[Case, str]:
         return Case(acute_pair(), FLOW), "orthogonally_separable"
-
-    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        checks = network_checks(case, "§1.2")
-        return (
-            two_classes(case, "§3"),
-            *checks,
-            case.data_check("orthogonally_separable", "§3.1"),
-            kkt_point(case, run, "Proposition 4"),
-            covered(case, run, "Proposition 4"),
-        )
 
 
 def _sum_of_the_positive() -> Evidence:
@@ -118,6 +121,7 @@ class Proposition5(_DualFeasible):
 
     id = "wang2022:prop5"
     source = Source("wang2022", "Proposition 5")
+    kind = "spike_free", "Definition 2"
     summary = "On spike-free data a KKT point that sees each class as a whole is the best network."
     errata = (
         Erratum(
@@ -137,16 +141,6 @@ class Proposition5(_DualFeasible):
 
     def counterexample(self) -> tuple[Case, str]:
         return Case(load("wang2022_f1"), FLOW), "spike_free"
-
-    def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        checks = network_checks(case, "§1.2")
-        return (
-            two_classes(case, "§3"),
-            *checks,
-            case.data_check("spike_free", "Definition 2"),
-            kkt_point(case, run, "Proposition 5"),
-            covered(case, run, "Proposition 5"),
-        )
 
 
 class Theorem3(OfAKKTPoint):
@@ -173,10 +167,9 @@ class Theorem3(OfAKKTPoint):
         return Case(data, FLOW), "two_classes"
 
     def hypotheses(self, case: Case, run: Observation | None = None) -> tuple[Check, ...]:
-        checks = network_checks(case, "§1.2")
         return (
             two_classes(case, "§3"),
-            *checks,
+            *network_checks(case, "§1.2"),
             kkt_point(case, run, "Theorem 3"),
             dual_feasible(case, run, "(16)"),
         )
