@@ -9,7 +9,7 @@ from helpers import kkt_of, refused
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
 from tacit.numerics.max_margin import max_margin
-from tacit.values import Network
+from tacit.values import Dataset, Network
 
 ALPHAS = [0.0, 0.1, 0.3, 0.5, 0.8, 0.99]
 
@@ -287,5 +287,23 @@ def test_no_array_of_a_wide_network_has_a_float_for_every_neuron_and_point(
 def test_what_would_take_too_long_is_refused_with_an_estimate(monkeypatch) -> None:
     monkeypatch.setattr("tacit.certificates.kkt_two_layer.UNREDUCED", 0)
     monkeypatch.setattr("tacit.certificates.margin_gradients.SPEED", 1.0)
-    net = Network(np.tile([1, 0.5], (5, 1)), np.ones(5))
+    net = Network([[1.0, 0.1 * k] for k in range(1, 6)], np.ones(5))
     refused(lambda: two_layer_kkt("xor", net, seconds=3), "5 neurons on 4 points", "3.0 s are left")
+
+
+def test_neurons_that_are_shared_out_change_nothing() -> None:
+    """A neuron as aligned ones with the same joint norm is the same point of the same problem."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((12, 3))
+    X[:3, 2] = 0.0
+    W = np.vstack([rng.standard_normal((4, 3)), [0, 0, 1.0], [0, 0, -2.0], np.zeros((2, 3))])
+    a = np.array([1.0, -1.5, 0.7, -0.4, 1.0, -2.0, 0.3, -0.2])
+    data = Dataset(X, np.sign(Network(W, a).outputs(X) + 1e-3).astype(int))
+    part = rng.uniform(0.1, 1.0, (3, len(a)))
+    part /= np.linalg.norm(part, axis=0)
+    shared = Network((part[:, :, None] * W).reshape(-1, 3), (part * a).ravel())
+    whole, split = (two_layer_kkt(data, net) for net in (Network(W, a), shared))
+    assert whole.boundary == 2 * 3 + 2 * 12 and split.boundary == 3 * whole.boundary
+    assert split.stationarity == pytest.approx(whole.stationarity, rel=1e-9)
+    np.testing.assert_allclose(split.multipliers, whole.multipliers, atol=1e-9)
+    assert split.margin == pytest.approx(whole.margin, rel=1e-12)

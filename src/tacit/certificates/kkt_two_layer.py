@@ -39,6 +39,8 @@ from tacit.values.setting import Layers
 
 NEGLIGIBLE = 1e-12
 """What moves a sum of length 1 by less than this has no weight in it."""
+ALIGNED = 1e-14
+"""Entries of unit vectors that differ by up to this are the same but for rounding."""
 EXTREME = 1e-9
 """A mask this near to α or 1 counts as α or 1."""
 
@@ -178,32 +180,41 @@ def _columns(
     net: NeuronBlock, excess: np.ndarray, seconds: float
 ) -> tuple[MarginGradients, np.ndarray]:
     """The least-squares problem, and which of its neurons each neuron became, if any."""
-    net = _in_span(net)
-    fixed, owner = np.zeros((0, len(net.X) + 1)), np.arange(len(net.a))
+    net, owner = _merged(_in_span(net))
+    fixed = np.zeros((0, len(net.X) + 1))
     if net.free.size > UNREDUCED:
         chooses = np.any(net.free, axis=0)
         fixed = reduced(net.only(~chooses), seconds)
-        net, owner = net.only(chooses), np.where(chooses, np.cumsum(chooses) - 1, -1)
-    net, merged = _merge_dead(net)
-    return MarginGradients(net, excess, fixed), np.append(merged, -1)[owner]
+        net, owner = net.only(chooses), np.where(chooses, np.cumsum(chooses) - 1, -1)[owner]
+    return MarginGradients(net, excess, fixed), owner
 
 
-def _merge_dead(net: NeuronBlock) -> tuple[NeuronBlock, np.ndarray]:
-    """All neurons w_k = 0 as one, with the pairs that are free; and which neuron became which.
+def _merged(net: NeuronBlock) -> tuple[NeuronBlock, np.ndarray]:
+    """Aligned neurons as one, with their joint norm; and which neuron became which.
 
-    Their parts of the residual are a_k times vectors from one and the same convex set, so the
-    shortest of these serves them all, and one neuron with √Σa_k² has the same residual.
+    The parts of the residual of neurons c_k (w, a) are c_k times vectors from one and the same
+    convex set, so the shortest of these serves them all. So it is with all neurons w_k = 0.
     """
     live = np.any(net.W, axis=1)
-    if live.all():
-        return net, np.arange(len(live))
-    merged = replace(
-        net,
-        W=np.vstack([net.W[live], np.zeros(net.W.shape[1])]),
-        a=np.append(net.a[live], np.linalg.norm(net.a[~live])),
-        free=np.column_stack([net.free[:, live], net.free[:, ~live].any(axis=1)]),
-    )
-    return merged, np.where(live, np.cumsum(live) - 1, live.sum())
+    Z = np.where(live[:, None], np.column_stack([net.W, net.a]), 0.0)
+    size = np.where(live, lengths_of(Z), np.abs(net.a))
+    Z *= inverse(size)[:, None]
+    # Aligned neurons are neighbours in the order of their products with a vector that is nothing
+    # to them.
+    order = np.argsort(Z @ np.cos(np.arange(1.0, Z.shape[1] + 1)), kind="stable")
+    same = (np.abs(np.diff(Z[order], axis=0)) <= ALIGNED).all(axis=1)
+    same &= ~np.diff(net.free[:, order], axis=1).any(axis=0) | ~live[order][1:]
+    owner = np.empty(len(order), dtype=np.intp)
+    owner[order] = np.cumsum(np.append(0, ~same))
+    first = order[np.append(True, ~same)]
+    if len(first) == len(order):
+        return net, np.arange(len(order))
+    grown = np.sqrt(np.bincount(owner, size**2)) * inverse(size[first])
+    grown[np.bincount(owner) == 1] = 1.0
+    free = net.free[:, first]
+    free[:, ~live[first]] = net.free[:, ~live].any(axis=1)[:, None]
+    W, a = grown[:, None] * net.W[first], grown * net.a[first]
+    return replace(net, W=W, a=a, free=free), owner
 
 
 def _in_span(net: NeuronBlock) -> NeuronBlock:

@@ -41,9 +41,11 @@ JUDGE_AGAIN = 1.5
 """How long the next look at where a path leads is reckoned to take, over the longest until then."""
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
-CERTIFY_SECONDS = 60.0
-PROOF_SECONDS = 20.0
-"""A proof of the limit is looked for as long as the path took, or for so long if that is longer."""
+LEAST_CERTIFY, MOST_CERTIFY = 5.0, 60.0
+"""Seconds: to find how wide a margin can be may take as long as the path, between these two. Where
+that leaves a gap, `optimum` has the time that it is given."""
+LEAST_PROOF = 5.0
+"""Seconds: a proof of the limit may take half as long as all before, and at least so long."""
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
 MOST_ENTRIES = 10**8
@@ -226,10 +228,11 @@ def binary_limit(
     certificate = proved = None
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all
-        left = min(CERTIFY_SECONDS, max(seconds - (perf_counter() - started), least))
+        taken = perf_counter() - started
+        left = min(max(seconds - taken, least), max(taken, LEAST_CERTIFY), MOST_CERTIFY)
         certificate = certify(data, evidence.network, train=train, seconds=left)
         taken = perf_counter() - started
-        left = min(max(seconds - taken, least), max(taken, PROOF_SECONDS))
+        left = min(max(seconds - taken, least), max(taken / 2, LEAST_PROOF))
         try:
             proved = what_is_proved(data, flow, path, certificate, evidence, left)
         except KeyboardInterrupt:

@@ -51,10 +51,10 @@ def trap_multipliers(
 ) -> list[TrapMultipliers]:
     """Find multipliers for λ, and for each neuron those for the λ of the best network without it.
 
-    The list is empty where one of these networks is not found in time.
+    The list is empty where one of these networks is not found in time, and as soon as that shows.
     """
     sign, side = np.sign(a).astype(int), _sides(X, W)
-    until = perf_counter() + seconds
+    begun = perf_counter()
     duals = [lam]
     for g in range(len(a)):
         kept = np.arange(len(a)) != g
@@ -62,7 +62,7 @@ def trap_multipliers(
             duals.append(lam)
             continue
         solved = _least_pull(X, y, alpha, sign[kept], side[kept])
-        if solved is None or perf_counter() > until:
+        if solved is None or perf_counter() - begun > seconds * (g + 1) / len(a):
             return []
         duals.append(solved[0])
     return [_multipliers(X, y, alpha, sign, side, dual) for dual in duals]
@@ -92,9 +92,11 @@ def trap_of_one_sign(
         others = np.arange(len(a)) != g
         signs, sides = sign[others], side[others]
         for _ in range(MOST_ROUNDS):
+            begun = perf_counter()
             solved = _least_pull(X, y, alpha, signs, sides)
-            if solved is None or perf_counter() > until:
-                return []
+            to_come = (perf_counter() - begun) * (kept.sum() - len(duals))
+            if solved is None or perf_counter() + to_come > until:
+                return []  # one for every neuron that is left is the least that it takes
             dual, least = solved
             if not least < 2 * margin * (1 - NARROWER):
                 return []  # another network is as good, with neurons that are known
