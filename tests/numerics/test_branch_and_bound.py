@@ -213,3 +213,25 @@ print(best, branch_and_bound.Branching(X, c, {alpha}).maximum(0.9 * best).bound)
     chords, quadratics = map(float, run.stdout.split())
     assert chords == pytest.approx(best, rel=1e-12)
     assert quadratics == pytest.approx(best, rel=1e-8) and quadratics >= best * (1 - 1e-12)
+
+
+def test_least_norm_of_badly_scaled_rows(rng: np.random.Generator) -> None:
+    """Columns of very different sizes, against SciPy's bounded least squares."""
+    from scipy.optimize import lsq_linear
+
+    from tacit.numerics._least_norm import least_norm
+    from tacit.numerics._relaxation import room_for
+
+    for _ in range(10):
+        X = rng.standard_normal((14, 5)) * [1.0, 1, 1e-2, 1e-3, 1e-4] + [3.0, 2, 0, 0, 0]
+        F = Branching(X, np.where(np.arange(14) < 6, 1.0, -1.0), 0.0).F
+        room, x = room_for(F), np.zeros(14)
+        room.way[: F.up] = rng.choice([-1.0, 1.0], F.up)
+        start = rng.standard_normal(5) * [1.0, 1, 1e-2, 1e-3, 1e-4]
+        room.g[:] = start
+        least_norm(F, x, room, 0.0)
+        A = (room.way[:, None] * F.rows).T
+        best = lsq_linear(A, -start, (0, room.top), method="bvls", tol=1e-14).x
+        reached, expected = (float(np.linalg.norm(start + A @ z)) for z in (x, best))
+        assert (x >= 0).all() and (x <= room.top).all()
+        assert reached <= expected * (1 + 1e-8) + 1e-13

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from tacit.certificates import optimum, proof_of
 from tacit.numerics import tree_proof as made
@@ -213,3 +214,17 @@ def test_rows_that_depend_on_each_other_in_many_dimensions() -> None:
     nodes = made.tree_proof(X, lam * y, 0.0, peak, np.arange(11))
     tree = read_tree({"sign": 1, "peak": peak, "nodes": nodes}, 11, "tree")
     check_tree(X, 0.0, Problem("p", y, False, X, lam, lam, "trees", (), (tree,)), tree, Budget())
+
+
+@pytest.mark.parametrize(("first", "n", "d"), [(100, 40, 5), (200, 60, 4)])
+def test_columns_of_very_different_sizes(first: int, n: int, d: int) -> None:
+    """What is written leaves room for the check's rounding, also where S is nearly singular."""
+    X, label = load_breast_cancer(return_X_y=True)
+    X, y = X[first : first + n, :d], 2 * label[first : first + n] - 1
+    lam = optimum(Dataset(X, y)).per_class[0].dual
+    rows = np.flatnonzero(lam)
+    for s in (1, -1):
+        nodes = made.tree_proof(X[rows], s * (lam * y)[rows], 0.0, 1 + 1e-6, rows)
+        tree = read_tree({"sign": s, "peak": 1 + 1e-6, "nodes": nodes}, n, "tree")
+        given = Problem("p", y, False, X, lam, lam, "trees", (), (tree,))
+        check_tree(X, 0.0, given, tree, Budget())

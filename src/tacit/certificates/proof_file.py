@@ -20,6 +20,7 @@ from tacit.numerics.float64 import LARGEST
 from tacit.numerics.neurons import near_one
 from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.pricing import function, price
+from tacit.numerics.tolerances import TREE_PROOF
 from tacit.numerics.tree_proof import tree_proof
 from tacit.proofs import MOST_BYTES, Verification, verify, write_proof
 from tacit.values import BadInput
@@ -33,11 +34,16 @@ ATTEMPTS: tuple[tuple[str, float], ...] = (
     ("trees", 1e-8),
     ("trees", 1e-6),
     ("cells", 0.0),
+    ("trees", 0.01),
     ("trees", 0.1),
+    ("trees", 1.0),
     ("subsets", math.inf),
 )
 """Methods, and the share by which a peak may be above what it should be: trees that floats close
 just so may need more room to be checked."""
+NEGLIGIBLE = 1e-3
+"""The share of the gap that a proof may lose. One that loses less has to be small: where bounds are
+far apart, large ones take long."""
 FEW_CELLS = 2000
 """Cells of which there are no more are quicker to check than a tree is to make."""
 FEW_SETS = 50
@@ -187,7 +193,8 @@ def _trees(
             floor = _reached(X, c, alpha, part.network.W[np.sign(part.network.a) == s])
             peak = Branching(X, c, alpha).maximum(floor, seconds=min(SECONDS, left / 4)).bound
         peak *= 1 + slack
-        nodes = tree_proof(X, c, alpha, peak, rows, until=made)
+        most = TREE_PROOF.few_numbers if slack < NEGLIGIBLE * optimum.gap else None
+        nodes = tree_proof(X, c, alpha, peak, rows, most_numbers=most, until=made)
         if nodes is None:
             return None
         trees.append({"sign": s, "peak": float(np.ldexp(peak, shift + more)), "nodes": nodes})

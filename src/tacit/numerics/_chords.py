@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from tacit.numerics._least_norm import least_norm
 from tacit.numerics._relaxation import EPS, FINAL_SHARE, Node, Room, Sum, evaluate, relax
 from tacit.numerics.compiled import compiled
 
@@ -137,11 +138,15 @@ def bound_node(F: Sum, node: Node, room: Room, threshold: float) -> float:
             room.way[k] = node.side[k]
             if node.side[k] == 0:
                 node.x[k], share = 0.0, SHARE
-        if number == 1 and share == FINAL_SHARE:
-            # Descent from the parent's multipliers may creep where data is badly scaled.
+        exactly = number == 1 and share == FINAL_SHARE
+        if exactly:  # descent creeps where data is badly scaled
             node.x[:] = 0.0
         constant, norm, error = evaluate(F, node, room)
-        relax(F, node.x, room, norm, (threshold - constant - error) * (1 - EPS), share)
+        goal = (threshold - constant - error) * (1 - EPS)
+        if exactly:
+            least_norm(F, node.x, room, goal)
+        else:
+            relax(F, node.x, room, norm, goal, share)
         constant, norm, error = evaluate(F, node, room)
         # From x alone: what the sweeps have added up to on the way has errors that nobody counted.
         new = (constant + norm) * (1 + 4 * EPS) + error

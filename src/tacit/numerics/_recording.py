@@ -29,6 +29,7 @@ from tacit.numerics._chords import (
     ranges_in_cap,
     widest,
 )
+from tacit.numerics._least_norm import least_norm
 from tacit.numerics._relaxation import EPS, FINAL_SHARE, Node, Room, Sum, evaluate, relax, room_for
 from tacit.numerics.compiled import compiled
 
@@ -159,10 +160,15 @@ def record_node(
             room.way[k] = node.side[k]
             if node.side[k] == 0:
                 node.x[k], share = 0.0, SHARE
-        if number == 1 and share == FINAL_SHARE:  # as `bound_node` does
+        exactly = number == 1 and share == FINAL_SHARE  # as `bound_node` does
+        if exactly:
             node.x[:] = 0.0
         constant, norm, error = evaluate(F, node, room)
-        relax(F, node.x, room, norm, (goal - constant - error) * (1 - EPS), share)
+        rest = (goal - constant - error) * (1 - EPS)
+        if exactly:
+            least_norm(F, node.x, room, rest)
+        else:
+            relax(F, node.x, room, norm, rest, share)
         for k in range(len(node.x)):
             node.x[k] = rounded(node.x[k], digits)
         constant, norm, error = evaluate(F, node, room)
@@ -200,13 +206,13 @@ def rounded_quadratics(F: Sum, node: _quadratics.QuadraticNode) -> _quadratics.Q
 
 @compiled
 def coarseness(F: Sum, terms: _quadratics.Terms, z: np.ndarray) -> float:
-    """About what a check with numbers of few bits loses, at most."""
+    """About what a check with numbers of few bits makes of S and g, and of a bound, at most."""
     total = z[0] + 2 * F.size + F.norms.sum()
     for i in range(len(terms.row)):
         n, value = F.norms[terms.row[i]], z[terms.at[i]]
         total += 4 * abs(terms.bend[i]) * value * n * n + 2 * abs(terms.push[i]) * value * n
-    r = F.rows.shape[1]
-    return 2 * total * COARSE * (r + 2 * math.sqrt(r) + 8)
+    K, r = F.rows.shape
+    return 2 * total * COARSE * (K + r + 2 * math.sqrt(r) + 8)
 
 
 @compiled
@@ -244,8 +250,13 @@ def record_quadratic_node(
     write(out, 0.0)
     if made.positive and made.bound <= target:
         short = rounded_quadratics(F, node)
-        again = _quadratics.factored(F, terms, first, short.z, barrier)
-        if again.positive and again.bound + coarseness(F, terms, short.z) <= goal:
+        loss = coarseness(F, terms, short.z)
+        # The check's S and g differ by as much from these; where S is nearly singular that counts
+        # many times, as it does for a smaller µ.
+        worse = short.z.copy()
+        worse[0] -= loss
+        again = _quadratics.factored(F, terms, first, worse, barrier)
+        if again.positive and again.bound + 1.5 * loss <= goal:
             write(out, -1.0)
             write_quadratics(F, short, threshold, out)
             return -1, again.bound
