@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from statement_checks import flow_of, flow_setting, hypothesis, judged
-from tacit import Dataset, Limit, limit, load
+from tacit import Dataset, Limit, limit, load, optimum
 from tacit.explanation.other_runs import OtherRuns
 from tacit.explanation.smaller_starts import at_smaller_scales
 from tacit.files import npz_bytes
+from tacit.papers.wang2022.statements.dual import bounds_of
 from tacit.theorems import Case, Network, Observation, PathPoint, VerdictStatus, theorem
 from tacit.values import BadInput
 
@@ -100,6 +101,15 @@ def test_the_way_out_of_the_origin_is_as_long_as_one_likes():
     case = replace(example, start=small)
     verdict = judged("lyu2021:thmE.4", case, flow_of(case))
     assert verdict.status == "confirmed", (verdict.residual, verdict.words)
+
+
+def test_neurons_that_die_out_prove_nothing():
+    data = Dataset(np.array([[0.9, 1.0, 0.0], [-4.7, -2.9, -11.0]]), np.array([1, -1]))
+    best = optimum(data).network
+    sizes = np.array([1e-12, 1e-15, 1e-27, 1e-75, 1e-110])
+    W = np.vstack([best.W, np.outer(sizes, data.X[0])])
+    net = Network(W, np.append(best.a, sizes * np.linalg.norm(data.X[0])))
+    assert bounds_of(net, data).gap < 1e-9
 
 
 def test_neurons_that_count_as_dead_are_no_start():

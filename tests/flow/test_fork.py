@@ -136,3 +136,9 @@ def test_a_neuron_that_slides_to_where_it_sees_no_point_may_go_on_in_several_way
         np.column_stack([X, np.zeros(4)]), y, setting, start=tacit.Network(beside, a, 0.3)
     )
     assert space.outcome == "undecided" and "orthogonal to all points" in space.reason
+
+
+def test_where_a_rate_underflows_nothing_is_told() -> None:
+    X, y = 1e-40 * np.array([[1.0, 0.2], [0.3, 1.0]]), np.array([1, -1])
+    path = follow(X, y, 0.0, np.zeros((1, 2)), np.array([1e-290]), True, -20.0, 20)
+    assert path.end != "rest"
