@@ -48,10 +48,10 @@ def attack(case: Case) -> None:
     command = Command(case, words)
     moment = float(case.rng.uniform(AWAKE, latest))
     case.commands.append(f"# Ctrl-C after {moment:.3f} s of CPU time")
-    sent = command.wait_for(moment, seconds=60)
+    command.wait_for(moment, seconds=60)
     command.signal(signal.SIGINT, group=True)
     answer = command.end()
-    case.judge(answer, codes=(0, 1, 130) if not sent else (130, 0))
+    case.judge(answer, codes=(0, 1, 130))  # its own one where it was done at that moment
     if answer.code == 130:
         lines = answer.err.strip().splitlines()
         said = bool(lines) and lines[-1].startswith("tacit: ") and "interrupt" in lines[-1]

@@ -74,7 +74,7 @@ def attack(case: Case) -> None:
         descend(X, y, W, a, alpha, both, exponential, wanted, f * PART, MOST // f) for f in (2, 1)
     ]
     same, opposite = _narrow_cells(X)
-    if rest and not opposite:
+    if rest and not (same or opposite):
         allowed = path[-1].log_L - 0.01
         case.need(
             max(run.log_L for run in runs) > allowed,

@@ -25,9 +25,10 @@ TWICE = 0.5
 which a terminal and a wrapper (`make`, `uv run`) may both have passed on."""
 OURS = os.path.dirname(__file__) + os.sep
 LIBRARY = os.sep + os.path.join("jax", "_src") + os.sep
-UNSAFE = ("_xla_gc_callback", "_adjust_thread_count")
+UNSAFE = ("_xla_gc_callback", "_adjust_thread_count", "_publish")
 """Functions in which nothing is ever raised: Python lets no exception out of the first; the second,
-which starts the threads of a pool, would leave one that works on and that nobody waits for."""
+which starts the threads of a pool, would leave one that works on and that nobody waits for; after
+the third what was written is known to be so."""
 
 
 class _Interrupts:

@@ -18,6 +18,7 @@ import pytest
 from interrupt_trials import COMMANDS
 from tacit import interrupts
 from tacit.cli import main
+from tacit.files import writing
 from tacit.interrupts import orderly
 
 TRIALS = Path(__file__).parents[1] / "interrupt_trials.py"
@@ -91,6 +92,23 @@ def test_a_pool_knows_every_thread_that_it_has_started(monkeypatch):
             pool.submit(write)
             compute()
     assert wrote
+
+
+def test_what_has_been_written_is_known_to_be_so(tmp_path, monkeypatch):
+    """Ctrl-C just after the rename, when the file is there."""
+    replace = os.replace
+
+    def slow_replace(one, other):
+        replace(one, other)
+        ctrl_c()  # this file is ours: it would be raised here
+
+    monkeypatch.setattr(writing.os, "replace", slow_replace)
+    writing.written.clear()
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        writing.write_file(tmp_path / "file", b"whole")
+        compute()
+    assert (tmp_path / "file").read_bytes() == b"whole"
+    assert list(writing.written) == [tmp_path / "file"]
 
 
 def test_it_is_not_lost_where_nothing_can_be_raised(capfd, monkeypatch):
@@ -182,6 +200,7 @@ STUBBORN = """
 import os, signal, time
 from tacit import interrupts
 from tacit.cli import main
+from tacit.files import writing
 interrupts.TWICE = 0.05
 with interrupts.orderly():
     while True:

@@ -120,3 +120,25 @@ def test_a_leaky_neuron_that_comes_to_zero_between_opposite_points_is_judged() -
     setting = tacit.Setting(activation="leaky:0.5", width=20, init="balanced_gaussian:1e-6")
     end = tacit.limit(data, setting)
     assert end.outcome == "branched" and "Leaky" not in end.reason
+
+
+def test_a_neuron_that_slides_to_where_it_sees_no_point_may_go_on_in_several_ways() -> None:
+    """In the plane of the points it comes to w = 0; beside it, the same neuron is not 0 there."""
+    X = np.array([[-0.28, 0.67], [1.61, 1.93], [0.12, 0.93], [-2.16, -1.52]])
+    y = np.array([1, 1, -1, 1])
+    W = np.array([[0.0022, 0.0011], [-0.00033, 0.00081], [0.00044, 0.0027], [-0.0031, -0.0011]])
+    a = np.array([1.0, -1.0, 1.0, 1.0])
+    setting = tacit.Setting(activation="leaky:0.3", train="first", loss="exponential")
+    plane = tacit.limit(X, y, setting, start=tacit.Network(W, a, 0.3))
+    assert plane.outcome == "branched"
+    beside = np.column_stack([W, [0.003, -0.003, 0.002, 0.001]])
+    space = tacit.limit(
+        np.column_stack([X, np.zeros(4)]), y, setting, start=tacit.Network(beside, a, 0.3)
+    )
+    assert space.outcome == "undecided" and "orthogonal to all points" in space.reason
+
+
+def test_where_a_rate_underflows_nothing_is_told() -> None:
+    X, y = 1e-40 * np.array([[1.0, 0.2], [0.3, 1.0]]), np.array([1, -1])
+    path = follow(X, y, 0.0, np.zeros((1, 2)), np.array([1e-290]), True, -20.0, 20)
+    assert path.end != "rest"

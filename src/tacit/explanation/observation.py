@@ -18,7 +18,12 @@ def observe(limit: Limit) -> Observation:
 def observe_path(path: Path, alpha: float) -> Observation:
     """A path that was cut off, as an observation."""
     points = tuple(
-        PathPoint(moment.log_t, moment.log_L, Network(moment.state.W, moment.state.a, alpha))
+        PathPoint(
+            moment.log_t,
+            moment.log_L,
+            Network(moment.state.W, moment.state.a, alpha),
+            moment.errors,
+        )
         for moment in path.moments
     )
     times = [moment.s for moment in path.moments]

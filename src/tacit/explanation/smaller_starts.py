@@ -15,6 +15,7 @@ from tacit.explanation.other_runs import OtherRuns, OutOfTime
 from tacit.explanation.predictions import careful_judge
 from tacit.flow.ending import SMALLEST
 from tacit.theorems import Verdict, VerdictStatus
+from tacit.values import BadInput
 
 FACTOR = 1e-2
 """The weights shrink by this factor from one scale to the next, at first."""
@@ -42,7 +43,7 @@ def at_smaller_scales(verdicts: Sequence[Verdict], others: OtherRuns) -> list[Ve
                     del asked[k]
             if not asked:
                 break
-    except OutOfTime:
+    except (OutOfTime, BadInput):  # the smallest neurons may be below what can be followed
         pass
     for k, seen in asked.items():
         results[k] = _ended(seen, scales)

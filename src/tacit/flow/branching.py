@@ -96,7 +96,10 @@ def _around(state: State, k: int, c: np.ndarray, on: np.ndarray) -> Iterator[Sta
     """The ends of points around neuron k; None where one returns to w = 0 or cannot be told."""
     pull = max(float(np.abs(c) @ np.abs(state.planes.r)), 1e-300)
     size = _size(state, k)
-    time = BRANCH.away * size / (pull * max(abs(float(state.a[k])), 1e-300))
+    rate = pull * max(abs(float(state.a[k])), 1e-300)
+    if rate == 0:  # it underflows: nothing can be told
+        return
+    time = BRANCH.away * size / rate
     # Always the same points: whether a flow branches must not change from run to run.
     rng = np.random.default_rng(0)
     for _ in range(BRANCH.points):

@@ -195,7 +195,7 @@ def binary_limit(
     _check_start(data, setting, start)
     W, a = start.W, start.a
     setting = setting.replace(width=start.width)
-    _check_sizes(data.X, W)
+    _check_sizes(data.X, W, a)
     deadline = started + seconds
     if resume is not None:
         flow = resumed(resume.path, kind, errors)
@@ -313,7 +313,7 @@ def check_flow(
         raise BadInput(f"`seconds={seconds:g}` must be positive")
 
 
-def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
+def _check_sizes(X: np.ndarray, W: np.ndarray, a: np.ndarray) -> None:
     """Squares of all lengths must be numbers, and so must their products."""
     for what, entries in (("points", X), ("initial weights", W)):
         size = np.abs(entries)[entries != 0]
@@ -322,6 +322,12 @@ def _check_sizes(X: np.ndarray, W: np.ndarray) -> None:
                 f"{what} of size {size.max():.1e} are beyond the flow's arithmetic; "
                 f"scale them to between {SMALLEST:g} and {1 / SMALLEST:g}"
             )
+    neurons = np.maximum(np.abs(W).max(axis=1, initial=0.0), np.abs(a))
+    for k in np.flatnonzero((neurons > 0) & (neurons < PATH.dead))[:1]:
+        raise BadInput(
+            f"neuron {k} of the initial weights has size {neurons[k]:.1e}, below {PATH.dead:g}, "
+            "which the flow takes for dead; make it 0 or larger"
+        )
 
 
 def _end(

@@ -354,8 +354,11 @@ class Flow(Position):
         return False
 
     def _deep(self) -> bool:
-        """Whether p is integrated as a state: rounding hides it in the margins."""
-        return is_deep(self.state) and not self.rescaled
+        """Whether p is integrated as a state: rounding hides it in the margins.
+
+        Large weights that do not fit the data yet are not deep down.
+        """
+        return is_deep(self.state) and not self.rescaled and self.now.log_L < -1
 
     def _above_goal(self) -> bool:
         if not self.rescaled:

@@ -19,6 +19,7 @@ import tacit
 from tacit.certificates import KKT, Certificate, ProvedEnd
 from tacit.files import npz_bytes, write_folder
 from tacit.flow.early import Early
+from tacit.flow.ending import SMALLEST
 from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
 from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Moment, Path
@@ -191,6 +192,8 @@ def _limits(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Limit | Lim
     require(about["format"] == FORMAT, f"its format is {about['format']!r}, not {FORMAT}")
     setting = Setting.from_dict(about["setting"])
     data = read_data(about["data"], arrays)
+    largest = float(np.abs(data.X).max(initial=0.0))
+    require(largest <= 1 / SMALLEST, f"its points have entries of {largest:.1e}")
     require(setting.two_layer, f"its model is {model_text(setting.model)}, not two_layer")
     seed, interrupted = about["seed"], about["interrupted"]
     require(type(seed) is int and 0 <= seed <= MOST_SEED, f"its seed is {seed!r}")

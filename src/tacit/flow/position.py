@@ -15,12 +15,15 @@ from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, log10_depth
 from tacit.flow.rescaling import excess, raise_small, shown, square_norm
-from tacit.flow.sizes import conserved, fall, sizes, speeds
+from tacit.flow.sizes import conserved, fall, norms, sizes, speeds
 from tacit.flow.stage import Undecided, velocities
 from tacit.flow.state import OutOfTime, State
 from tacit.flow.steps import seen_by, weigh
 from tacit.flow.tolerances import PATH, PathTolerances
 from tacit.numerics.float64 import EPS
+
+ON_ALL = 1e-12
+"""|cos(w, x_i)| that is 0 but for rounding."""
 
 
 class Position:
@@ -118,6 +121,7 @@ class Position:
         now: Weights | None = None,
     ) -> None:
         """Make `new` the state; `now` is given where rounding hides p in the margins."""
+        self._refuse_orthogonal(new)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
@@ -140,6 +144,20 @@ class Position:
         if self.steps % PATH.merge_every == 0:
             self._merge()
         self._remember()
+
+    def _refuse_orthogonal(self, new: State) -> None:
+        """Claim no way on for a neuron that slid to where it is orthogonal to every point.
+
+        All hyperplanes meet there. At w = 0 it is asked how many ways lead on (`leave_origin`);
+        here w is not 0, as the points do not span all dimensions.
+        """
+        for g in {event[0] for event in new.events}:
+            w, side = new.W[g], self.state.side[g]
+            slid = bool((side == 0).any() and (side != 0).any())
+            if slid and w.any() and np.abs(new.planes.e @ w).max() <= ON_ALL * norms(w):
+                raise Undecided(
+                    "a neuron that slides comes to where it is orthogonal to all points"
+                )
 
     def _keep_balance(self, new: State) -> None:
         """Restore |a| = ‖w‖ and the sign of a, which a balanced neuron keeps for ever.

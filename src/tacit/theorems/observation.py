@@ -23,6 +23,13 @@ class PathPoint(NamedTuple):
     log_loss: float
     """Natural logarithm of the sum of the losses."""
     network: Network
+    errors: np.ndarray | None = None
+    """The error of every neuron (w_k, a_k), relative to its size, where the run tells it."""
+
+    @property
+    def known_errors(self) -> np.ndarray:
+        """`errors`; 0 where the run does not tell them."""
+        return np.zeros(len(self.network.a)) if self.errors is None else self.errors
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,24 @@ from typing import final
 import numpy as np
 
 from tacit.certificates import two_layer_kkt
+from tacit.numerics.float64 import EPS
 from tacit.papers.lyu2021.networks import linear_network
 from tacit.papers.lyu2021.statements.directional import THRESHOLD, Theorem31, below
 from tacit.papers.lyu2021.statements.hypotheses import flow_checks
 from tacit.papers.lyu2021.statements.network_functions import margin
 from tacit.papers.lyu2021.statements.run_ends import known_end
-from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import both_layers, two_classes, two_layer
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Estimate,
+    Evidence,
+    Observation,
+    PathPoint,
+    Prediction,
+    Source,
+    Theorem,
+)
+from tacit.theorems.hypotheses import both_layers, neuron_sizes, two_classes, two_layer
 from tacit.values import Check, Network
 
 
@@ -29,6 +40,17 @@ def smoothed_margin(network: Network, case: Case) -> float | None:
     small = math.exp(total)
     correction = math.log(math.expm1(small) / small) if small > 1e-8 else small / 2
     return -(total + correction) / network.norm**2
+
+
+def _error(value: float, moment: PathPoint, case: Case) -> float:
+    """What rounding and the errors of the neurons may have made of a smoothed margin."""
+    network, longest = moment.network, float(np.linalg.norm(case.data.X, axis=1).max())
+    square, sizes = network.norm**2, neuron_sizes(network)
+    # Σ|ℓ'(q_i)| ≤ 1.4 |ℓ'(q̃)| where Σ ℓ < ℓ(0), and ℓ⁻¹ has no digits below 1.
+    terms = float(network.weights.sum()) * longest
+    rounding = 4 * EPS * (2 + abs(value) * square + (network.width + network.d) * terms)
+    moved = float(moment.known_errors @ sizes**2)
+    return (rounding + moved * (1.4 * longest + 2 * abs(value))) / square
 
 
 def _radial_part() -> Evidence:
@@ -112,12 +134,19 @@ class TheoremF9(Theorem):
         kkt = two_layer_kkt(case.data, end)
         if kkt.feasibility > 0:
             return 1 + kkt.feasibility
-        values = [smoothed_margin(moment.network, case) for moment in run.path]
-        rising = np.array([value for value in values if value is not None])
+        values = [(smoothed_margin(moment.network, case), moment) for moment in run.path]
+        apart = [(value, moment) for value, moment in values if value is not None]
+        rising = np.array([value for value, _ in apart])
+        errors = np.array([_error(value, moment, case) for value, moment in apart])
         widest = margin(end, case)
-        fall = float(-np.diff(rising).min(initial=0.0)) / widest
-        above = float((rising / widest - 1).max(initial=0.0))
-        return max(kkt.stationarity, kkt.complementarity, fall, above)
+        fall, above = -np.diff(rising), rising - widest
+        stationary = max(kkt.stationarity, kkt.complementarity)
+        off = max(fall.max(initial=0.0), above.max(initial=0.0)) / widest
+        fall, above = fall - errors[1:] - errors[:-1], above - errors
+        sure = max(fall.max(initial=0.0), above.max(initial=0.0)) / widest
+        worst = max(stationary, float(off))
+        reason = "rounding and the errors of the path's steps"
+        return Estimate(worst, worst - max(stationary, float(sure)), reason)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
         return Theorem31().ideal(prediction, case)

@@ -26,7 +26,7 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     symmetric_checks,
 )
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import both_signs, by_slack, undecided, unquantified
+from tacit.theorems.hypotheses import both_signs, by_slack, neuron_sizes, undecided, unquantified
 from tacit.values import Check, Network
 
 EXACT = 1e-9
@@ -219,7 +219,10 @@ def _embedded(case: Case, place: str) -> Check:
     a = case.start.a
     if not (a > 0).any() or not (a < 0).any() or not a.all():
         return undecided("embedded", place, "needs output weights of both signs and none zero")
-    off = _off(case.start, a)
+    # Each is compared with its own size: a small neuron may become a large one.
+    near = embed(a, _pair(case.start, a))
+    apart = neuron_sizes(Network(case.start.W - near.W, case.start.a - near.a))
+    off = float((apart / neuron_sizes(case.start)).max())
     note = f"the neurons of one sign are {off:.2g} (relative) away from multiples of one vector"
     # A start that was made by multiplying one vector is off by a few roundings.
     return by_slack("embedded", 1e-12 - off, place, note)

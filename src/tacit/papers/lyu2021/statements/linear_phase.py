@@ -15,10 +15,12 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     started,
     symmetric_checks,
 )
-from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
-from tacit.theorems.hypotheses import by_slack, undecided
+from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.hypotheses import by_slack, neuron_sizes, undecided
 from tacit.values import Check, Dataset, Network
 
+STEPS = "the errors of the path's steps add up to that"
+"""Why a residual that reads weights off a path may be too large."""
 INTEGRATION_ERROR = 1e-9
 """Rounding and integration errors of a weight, as a share of its neuron."""
 
@@ -41,6 +43,11 @@ def short_points(case: Case) -> Check:
     longest = float(np.linalg.norm(case.data.X, axis=1).max())
     # Points that were divided by their length may have a computed length just above 1.
     return by_slack("unit_ball", 1 + 1e-15 - longest, "§3.2", f"max‖x_i‖ is {longest:.4g}")
+
+
+def path_error(moment: PathPoint) -> float:
+    """What the steps of the path may have added to ‖θ‖_M."""
+    return float((moment.known_errors * neuron_sizes(moment.network)).max())
 
 
 def mean_time(moment: PathPoint, case: Case) -> float:
@@ -103,14 +110,16 @@ class LemmaD2(Theorem):
         assert run is not None
         case = started(case, run)
         rate, until, bound = _constants(case, run.start)
-        worst = None
+        worst, sure = None, 0.0
         for moment in run.path[1:]:
             t = mean_time(moment, case)
             if t <= until:
+                allowed = bound * math.exp(3 * rate * t)
                 off = distance(moment.network, _linear(case, run.start, t))
                 off = max(off - INTEGRATION_ERROR * largest(moment.network), 0.0)
-                worst = max(worst or 0.0, off / (bound * math.exp(3 * rate * t)) - 1)
-        return worst
+                worst = max(worst or 0.0, off / allowed - 1)
+                sure = max(sure, (off - path_error(moment)) / allowed - 1)
+        return None if worst is None else Estimate(worst, worst - sure, STEPS)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         moments = [PathPoint(-math.inf, 0.0, case.given_start)]
@@ -201,7 +210,7 @@ class LemmaB20(Theorem):
         assert run is not None
         w, rate = prediction.values["w"], prediction.values["rate"]
         R, n = float(np.linalg.norm(case.data.X, axis=1).max()), case.data.n
-        worst = None
+        worst, sure = None, 0.0
         for one, other in zip(run.path, run.path[1:], strict=False):
             before, after = one.network, other.network
             same = before.a * after.a > 0
@@ -216,9 +225,11 @@ class LemmaB20(Theorem):
             least = rate * slowest * elapsed * -math.expm1(-math.exp(other.log_loss))
             moved = np.sign(before.a) * ((after.W - before.W) @ w)
             larger = np.maximum(sizes, np.linalg.norm(after.W, axis=1) + np.abs(after.a))
-            short = ((least - moved) / larger)[same]
-            worst = max(worst or 0.0, float(short.max()) - INTEGRATION_ERROR)
-        return worst
+            short = (least - moved) / larger - INTEGRATION_ERROR
+            worst = max(worst or 0.0, float(short[same].max()))
+            short -= one.known_errors + other.known_errors
+            sure = max(sure, float(short[same].max()))
+        return None if worst is None else Estimate(worst, worst - sure, STEPS)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Every neuron moves along a_k w*, far enough."""

@@ -8,7 +8,8 @@ import numpy as np
 from tacit.data import load
 from tacit.papers.lyu2021.statements.cases import flow_setting
 from tacit.papers.lyu2021.statements.hypotheses import network_checks
-from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.papers.lyu2021.statements.linear_phase import STEPS
+from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import exponential_tail, flow
 from tacit.values import Check, Network
@@ -90,7 +91,8 @@ class LemmaI21(Theorem):
         assert run is not None
         if run.outcome == "branched" or any(what == "slide" for _, _, what in run.events):
             return 1.0
-        return max(steps_back(run, case).max(initial=0.0), 0.0)
+        worst, sure = steps_back(run, case)
+        return Estimate(worst, worst - sure, STEPS)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Every neuron moves along a_k Σ y_i x_i."""
@@ -114,19 +116,21 @@ class LemmaI21(Theorem):
         return f"Activation hyperplanes were crossed {crossed} times, always the same way{to}."
 
 
-def steps_back(run: Observation, case: Case) -> np.ndarray:
+def steps_back(run: Observation, case: Case) -> tuple[float, float]:
     """The most that a w_k·x_i moves against a_k y_i between two moments, over ‖w_k‖‖x_i‖.
 
-    One number for each step, of the worst neuron and point; neurons that change the sign of a_k in
-    this step are left out.
+    As it is, and less the errors of the neuron; neurons that change the sign of a_k in this step
+    are left out.
     """
     X, y = case.data.X, case.data.y
     lengths = np.linalg.norm(X, axis=1)
-    worst = []
+    worst = sure = 0.0
     for one, other in zip(run.path, run.path[1:], strict=False):
         W, V, a = one.network.W, other.network.W, one.network.a
         sign = np.where(a * other.network.a > 0, np.sign(a), 0.0)
         sizes = np.maximum(np.linalg.norm(V, axis=1), np.linalg.norm(W, axis=1))
         back = -sign[:, None] * y * ((V - W) @ X.T)
-        worst.append((back / np.maximum(sizes[:, None] * lengths, 1e-300)).max())
-    return np.array(worst)
+        back = (back / np.maximum(sizes[:, None] * lengths, 1e-300)).max(axis=1)
+        worst = max(worst, float(back.max()))
+        sure = max(sure, float((back - one.known_errors - other.known_errors).max()))
+    return worst, sure

@@ -17,7 +17,8 @@ from tacit.papers.lyu2021.statements.hypotheses import (
     network_checks,
     started,
 )
-from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.papers.lyu2021.statements.linear_phase import INTEGRATION_ERROR, STEPS, path_error
+from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import by_slack, undecided
 from tacit.values import Check, Network
 
@@ -146,7 +147,7 @@ class TheoremE4(Theorem):
             return None
         rate, until = said["rate"], said["until"]
         r, m = largest(run.start), len(run.start.a)
-        worst, seen = 0.0, False
+        worst, sure, seen = 0.0, 0.0, False
         last = math.log(until / case.data.n) if until > 0 else -math.inf
         for moment in run.path:
             if not -math.inf < moment.time <= last:
@@ -156,8 +157,10 @@ class TheoremE4(Theorem):
             growth = math.exp(rate * t)
             wanted = Network(growth * run.start.W, growth * run.start.a, case.alpha)
             bound = 4 * m * (r * growth) ** 3 / rate
-            worst = max(worst, distance(moment.network, wanted) / bound - 1)
-        return worst if seen else None
+            off = distance(moment.network, wanted) - INTEGRATION_ERROR * largest(wanted)
+            worst = max(worst, off / bound - 1)
+            sure = max(sure, (off - path_error(moment)) / bound - 1)
+        return Estimate(worst, worst - sure, STEPS) if seen else None
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         start, moments = case.given_start, [PathPoint(-math.inf, 0.0, case.given_start)]

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from tacit.geometry.position import MOST_SUBSETS
 from tacit.models.losses import Exponential
+from tacit.numerics.float64 import EPS
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_network, run_through
 from tacit.papers.phuong2021.statements.hypotheses import network_and_rule
 from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_of, pulls, sectors
@@ -35,6 +36,8 @@ MOST_STEPS, MOST_OPERATIONS = 3000, 1e9
 """Velocities that are computed for all pieces together, and multiplications in them."""
 
 
+HIDDEN = 1e-6
+"""Rounding errors of the outputs from which on they hide what pulls on the neurons."""
 FEW_SUBSETS = 300_000
 """Subsets of min(n, d) points up to which general position is checked here."""
 
@@ -198,8 +201,12 @@ def _pieces(case: Case, run: Observation) -> list[tuple[PathPoint, PathPoint]]:
     """Neighbouring moments between which every neuron stays in its sector."""
     busy = {time for time, _, _ in run.events}
     pieces = []
+    longest = float(np.linalg.norm(case.data.X, axis=1).max())
     for one, other in pairwise(run.path):
         if other.time > LATEST or other.time in busy:
+            continue
+        net = one.network
+        if EPS * (net.width + net.d) * net.weights.sum() * longest > HIDDEN:
             continue
         signs = [sectors(moment.network.W, case.data.X) for moment in (one, other)]
         if (signs[0] == signs[1]).all():

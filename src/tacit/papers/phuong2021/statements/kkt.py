@@ -7,7 +7,7 @@ from tacit.numerics.class_margin import class_margin
 from tacit.papers.phuong2021.statements.examples import FLOW, cones, flipped
 from tacit.papers.phuong2021.statements.hypotheses import both_classes, orthogonally_separable
 from tacit.papers.phuong2021.statements.max_margin_vectors import max_margin_vectors
-from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE
+from tacit.papers.phuong2021.statements.sectors import ON_HYPERPLANE, cosines
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
 from tacit.theorems.hypotheses import both_layers, by_slack, relu, two_layer
 from tacit.values import Check, Network
@@ -106,7 +106,7 @@ class LemmaC1(Theorem):
 def _off(network: Network, X: np.ndarray, y: np.ndarray, multipliers: np.ndarray) -> float:
     """The largest violation of the conditions of the proof, relative to ‖θ‖ or to 1."""
     W, a = network.W, network.a
-    seen = W @ X.T > ON_HYPERPLANE * np.linalg.norm(W, axis=1)[:, None]
+    seen = cosines(W, X) > ON_HYPERPLANE
     c = multipliers * y
     dW, da = a[:, None] * ((seen * c) @ X), np.maximum(W @ X.T, 0.0) @ c  # (90)
     apart = np.hypot(np.linalg.norm(dW - W), np.linalg.norm(da - a))

@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.data import load
 from tacit.numerics.convex_program import ConvexOptimum, bracket
+from tacit.numerics.float64 import EPS
 from tacit.numerics.neurons import Neurons
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, network_checks
 from tacit.papers.wang2022.statements.kkt import (
@@ -31,7 +32,8 @@ from tacit.values import Check, Dataset, Network
 
 def bounds_of(network: Network, data: Dataset) -> ConvexOptimum:
     """The optimum is below what the network has, and above what its own λ proves."""
-    rows = np.flatnonzero((network.a != 0) & network.W.any(axis=1))
+    # What dies out may be so small that its squares underflow; it adds nothing to any sum.
+    rows = np.flatnonzero(network.weights > EPS * network.weights.sum())
     V = np.abs(network.a[rows])[:, None] * network.W[rows]
     lam = kkt_of(network, data).multipliers
     return bracket(data.X, data.y, 0.0, Neurons(V, np.sign(network.a[rows]).astype(int)), lam)
