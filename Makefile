@@ -105,4 +105,4 @@ bench: .venv-bench/installed
 	OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-bench .venv-oldest demo site
+	rm -rf .venv .venv-bench .venv-oldest demo site jupyter_execute

@@ -315,6 +315,11 @@ def test_clusters_are_counted_by_weight(points: np.ndarray) -> None:
     assert probed.layers[0].clusters == 2
 
 
+def test_one_dense_layer_is_not_two(points: np.ndarray) -> None:
+    probed = tacit.probe((deep, layers((4, 1), 2)), points, np.where(points[:, 0] > 0, 1, -1))
+    assert probed.why_not_two_layer == "it has 1 dense layer, not two"
+
+
 def test_the_smoothed_margin_is_that_of_cross_entropy(points: np.ndarray) -> None:
     params = [3 * W for W in layers((4, 6, 3), 2)]
     f = np.asarray(scores(params, points))
@@ -328,13 +333,14 @@ def test_the_smoothed_margin_is_that_of_cross_entropy(points: np.ndarray) -> Non
 
 
 BAD = {
-    "no model": (3, None, None, "`model` is a int"),
+    "no model": (3, None, None, "`model` is of the type int; give a"),
     "no function": ((3, [np.ones(4)]), None, None, "first of (f, params)"),
     "no parameters": ((deep, []), None, None, "no parameters"),
     "nan in the weights": ((deep, [np.full((1, 4), np.nan)]), None, None, "NaN"),
     "no labels": (None, None, "none", "`y` is missing"),
     "other shapes": (None, np.ones((5, 4)), None, "(5, 4)"),
     "nan in X": (None, np.full((24, 4), np.nan), None, "example 0 of X"),
+    "pairs in X": (None, [(np.ones(4), 1)] * 24, None, "`X` must be an array"),
     "text in X": (None, np.full((24, 4), "a"), None, "real numbers"),
     "three labels": (None, None, np.arange(24) % 3, "3 labels (0, 1, 2)"),
     "not its inputs": (None, np.ones((24, 7)), None, "fails on a batch of shape"),
@@ -352,6 +358,8 @@ def test_bad_input_is_one_line(name: str, points: np.ndarray) -> None:
 
 
 def test_labels_that_are_no_classes(points: np.ndarray) -> None:
+    net = (scores, layers((4, 6, 3), 2))
+    refused(lambda: tacit.probe(net, points, ["0", "1", "2"] * 8), "y holds the texts 0, 1, 2")
     refused(lambda: tacit.probe((scores, layers((4, 6, 3), 2)), points, np.full(24, 3)), "0 to 2")
     refused(
         lambda: tacit.probe((deep, layers((4, 1), 2)), points, [1] * 24, tau=-1.0), "`tau=-1.0`"

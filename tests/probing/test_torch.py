@@ -386,7 +386,7 @@ def test_weights_too_large_for_float32(torch: Any) -> None:
     y = np.where(model(X).detach().numpy()[:, 0] > 0, 1, -1)
     usual = tacit.probe(model, X, y)
     for p in model.parameters():
-        p.data *= 1e15
+        p.data *= 2.0**50  # exactly, so that every weight keeps its digits
     large = tacit.probe(model, X, y)
     assert not torch.isfinite(model(X)).all() and any("float32" in one for one in large.notes)
     assert large.margin == pytest.approx(usual.margin, rel=1e-5)

@@ -35,8 +35,9 @@ class Probe(Result):
     """Probe a network while it trains, in any loop: call it after every step.
 
     It looks at the same examples each time: at the first call, and then whenever a look as dear as
-    the last one fits into 5 % of the time since the first call. The KKT residual, the dearest part,
-    is left out (NaN) until there is time for it, judged by some of its gradients.
+    the last one fits into 5 % of the time that training itself has taken since then. The KKT
+    residual, the dearest part, is left out (NaN) until there is time for it, judged by some of its
+    gradients.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class Probe(Result):
     every : int, optional
         Look every so many calls, whatever it takes; by default as often as `overhead` allows.
     overhead : float, default 0.05
-        The share of the time that looking may take.
+        The time that looking may take, as a share of the time of training without it.
     most : int, default 1000
         Examples that are looked at, spread evenly; all where there are fewer.
     writer : optional
@@ -88,12 +89,13 @@ class Probe(Result):
         known = ("add_scalar", "log")
         if self.writer is not None and not any(hasattr(self.writer, name) for name in known):
             raise BadInput("`writer` has neither add_scalar (TensorBoard) nor log (W&B)")
+        begun = perf_counter()
         whole = examples_of(self.X, self.y)
         rows = slice(None, None, -(-len(whole) // self.most))
         self._examples = Examples(whole.X[rows], whole.y[rows])
         self._calls = 0
         self._begun = math.nan
-        self._spent = 0.0
+        self._spent = perf_counter() - begun
         self._expected = 0.0
         self._with_residual = False
 
@@ -112,7 +114,7 @@ class Probe(Result):
         if self.every is not None:
             return self.look(model, step) if call % self.every == 0 else None
         if call == 0:
-            self._begun = perf_counter()
+            self._begun = perf_counter() - self._spent
         left = self._left
         return self._look(model, step, left) if call == 0 or left >= self._expected else None
 
@@ -130,9 +132,9 @@ class Probe(Result):
 
     @property
     def _left(self) -> float:
-        """Seconds that a look may take now: with them the share of all looks is `overhead`."""
-        elapsed = perf_counter() - self._begun
-        return (self.overhead * elapsed - self._spent) / (1 - self.overhead)
+        """Seconds that a look may take now, so that all take `overhead` of the rest of the time."""
+        training = perf_counter() - self._begun - self._spent
+        return self.overhead * training - self._spent
 
     def _look(self, model: Any, step: int, left: float) -> Probed:
         begun = perf_counter()

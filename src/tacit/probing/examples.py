@@ -87,7 +87,10 @@ class Margins:
 def examples_of(X: Any, y: Any) -> Examples:
     """Examples with as many labels; BadInput for others."""
     if not hasattr(X, "shape") or type(X).__module__.startswith("pandas"):
-        X = np.asarray(X)
+        try:
+            X = np.asarray(X)
+        except (ValueError, TypeError):  # pairs of an image and its label, rows of several lengths
+            X = np.array(None)
     shape = tuple(X.shape)
     if not shape:
         raise BadInput("`X` must be an array or a tensor with all examples, of shape (n, …)")
@@ -157,8 +160,9 @@ def margins_of(outputs: np.ndarray, y: np.ndarray) -> Margins:
         return Margins(outputs, np.where(y == positive, 1, -1))
     whole = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((y == np.round(y)).all()))
     if not whole or kinds[0] < 0 or kinds[-1] >= K:
+        texts = "the texts " if y.dtype.kind in "US" else ""
         raise BadInput(
             f"the model has {K} outputs, so labels are whole numbers from 0 to {K - 1}; "
-            f"y holds {shown}"
+            f"y holds {texts}{shown}"
         )
     return Margins(outputs, y.astype(np.int64))

@@ -159,15 +159,15 @@ def differentiable(model: Any, examples: Examples) -> Differentiable:
         from tacit.probing.jax_model import JaxModel
 
         return JaxModel(model, first)
-    kind = type(model).__name__
+    kind = f"of the type {type(model).__name__}"
     if isinstance(model, type):
-        kind = f"class; make a network of it, {model.__name__}(…), or"
+        kind = f"a class; make a network of it, {model.__name__}(…), or"
     elif isinstance(model, Mapping):
         kind = f"{kind}, weights without a network; load them into theirs, and"
     else:
         kind += ";"
     raise BadInput(
-        f"`model` is a {kind} give a torch.nn.Module, an Equinox module, or (f, params) with a JAX "
+        f"`model` is {kind} give a torch.nn.Module, an Equinox module, or (f, params) with a JAX "
         "function f(params, x)"
     )
 

@@ -24,8 +24,13 @@ MOST_POINTS = 2000
 """Pairs of an example and a class that may get a multiplier."""
 AT_ONCE = 32
 """Gradients that are computed in one go."""
+PIECE = 2.0**24
+"""Bytes that they may take: what is much larger is new memory each time, whose pages cost more than
+the gradients in it."""
 COPIES = 3
 """Arrays of its size that a library holds while it computes gradients, and NNLS beside its own."""
+BESIDES = 3
+"""What gradients, their inner products and λ take, in times of the gradients: 2.7 in an MLP."""
 WIDE = 4
 """With so many parameters per gradient λ comes from the Gram matrix: one product of matrices, where
 NNLS would factorise the gradients anew in each of its rounds."""
@@ -66,7 +71,7 @@ class BlockPlan:
 def planned(candidates: int, parameters: int, memory: float) -> BlockPlan:
     """The fewest blocks that fit; BadInput with the estimate where not even one row does."""
     row = 8.0 * parameters
-    at_once = int(max(1, min(AT_ONCE, candidates, memory / 4 // (COPIES * row))))
+    at_once = int(max(1, min(AT_ONCE, candidates, PIECE // row, memory / 4 // (COPIES * row))))
     needed = COPIES * (at_once + candidates) * row
     if needed <= memory:
         return BlockPlan(candidates, at_once, needed)
@@ -103,7 +108,7 @@ def support_of(
     norm = float(np.linalg.norm(theta))
     work = _Work(model, examples, points, margins.weights(points, rivals), plan.at_once)
     first = work.gradients(np.array([0]))[0]
-    if patience < math.inf and patience < work.seconds():
+    if patience < math.inf and patience < work.seconds(plan.block):
         return None
     # With g/s for ∂q(θ̂), λ/s' comes out instead of λ; so no power of ‖θ‖ can overflow.
     scale = max(float(np.linalg.norm(first)), 1e-300)
@@ -149,7 +154,12 @@ class _Work:
 
     def gradients(self, rows: np.ndarray) -> np.ndarray:
         """∂q of these pairs, in rows."""
-        J, at = np.empty((len(rows), self.model.size)), 0
+        J = np.empty((len(rows), self.model.size))
+        self._fill(J, rows)
+        return J
+
+    def _fill(self, J: np.ndarray, rows: np.ndarray) -> None:
+        at = 0
         for some in self._pieces(rows):
             piece = self.model.gradients(self.examples.X[self.points[some]], self.C[some])
             good = np.isfinite(piece).all(axis=1)
@@ -160,13 +170,21 @@ class _Work:
                 )
             J[at : at + len(some)] = piece
             at += len(some)
-        return J
 
-    def seconds(self) -> float:
-        """How long all gradients may take, and λ as long again, by a first piece of them."""
-        piece, begun = np.arange(len(self.points))[: self.at_once], perf_counter()
-        self.gradients(piece)
-        return 2 * (perf_counter() - begun) * len(self.points) / len(piece)
+    def seconds(self, block: int) -> float:
+        """How long all gradients and then λ may take, by a first piece of them, computed twice.
+
+        The first time is in memory as new as it will be: on some machines that is most of it.
+        """
+        n = len(self.points)
+        J, times = np.empty((block, self.model.size)), []
+        piece = np.arange(min(n, self.at_once, block))
+        for _ in range(2):
+            begun = perf_counter()
+            self._fill(J[: len(piece)], piece)
+            times.append(perf_counter() - begun)
+        rounds = (-(-n // block) + 1) / 2  # how often each is computed in blocks
+        return (times[0] + (BESIDES * rounds - 1) * times[1]) * n / len(piece)
 
     def gram(self, block: int, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """J Jᵀ and Jθ, from two blocks of rows at a time."""

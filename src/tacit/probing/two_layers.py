@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.messages import count
 from tacit.probing.differentiable import DenseLayer, Differentiable
 from tacit.probing.examples import Examples, as_array
 from tacit.values import BadInput, Dataset, Network
@@ -25,7 +26,7 @@ def recognised(
 ) -> tuple[Network | None, Dataset | None, str]:
     """The two-layer network and its data, a bias folded in as a coordinate; or why it is none."""
     if len(layers) != 2:
-        return None, None, f"it has {len(layers)} dense layers, not two"
+        return None, None, f"it has {count(len(layers), 'dense layer')}, not two"
     if outputs.shape[1] != 1:
         return None, None, "it has several outputs; one is needed, as for one class and the rest"
     first, second = layers
