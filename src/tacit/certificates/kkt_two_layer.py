@@ -212,7 +212,7 @@ def _merged(net: NeuronBlock) -> tuple[NeuronBlock, np.ndarray]:
     grown = np.sqrt(np.bincount(owner, size**2)) * inverse(size[first])
     grown[np.bincount(owner) == 1] = 1.0
     free = net.free[:, first]
-    free[:, ~live[first]] = net.free[:, ~live].any(axis=1)[:, None]
+    free[:, ~live[first]] = np.any(net.free[:, ~live], axis=1, keepdims=True)
     W, a = grown[:, None] * net.W[first], grown * net.a[first]
     return replace(net, W=W, a=a, free=free), owner
 
