@@ -84,7 +84,7 @@ test-long: .venv/docs browser
 	@touch $@
 
 test-oldest: .venv-oldest/installed
-	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/pytest -n 2 --dist worksteal -m "not long"
+	XLA_FLAGS="--xla_backend_optimization_level=0" OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/pytest -n 2 --dist worksteal -m "not long"
 
 soak: .venv/installed
 	$(BIN)/python -m soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,8 @@ LEAST_CERTIFY, MOST_CERTIFY = 5.0, 60.0
 """Seconds: to find how wide a margin can be may take as long as the path, between these two. Where
 that leaves a gap, `optimum` has the time that it is given."""
 LEAST_PROOF = 5.0
-"""Seconds: a proof of the limit may take half as long as all before, and at least so long."""
+"""Seconds: a proof of the limit may take half as long as all before, and at least so long. On a
+busy machine these least times are longer, or what is proved would depend on that."""
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
 MOST_ENTRIES = 10**8
@@ -181,7 +182,7 @@ def binary_limit(
     if resume is not None and not _open(resume):
         return resume
     prepare()
-    started = perf_counter()
+    started, used = perf_counter(), process_time()
     check_flow(data, setting, seed, log10_loss, seconds)
     kind = tail_of(setting.loss)
     alpha, train = setting.alpha, setting.train
@@ -229,10 +230,12 @@ def binary_limit(
     if evidence is not None:
         least = min(1.0, 0.05 * seconds)  # the path may have used all
         taken = perf_counter() - started
-        left = min(max(seconds - taken, least), max(taken, LEAST_CERTIFY), MOST_CERTIFY)
+        busy = max(taken / max(process_time() - used, 1e-3), 1.0)
+        longest = min(max(taken, LEAST_CERTIFY * busy), MOST_CERTIFY)
+        left = min(max(seconds - taken, least), longest)
         certificate = certify(data, evidence.network, train=train, seconds=left)
         taken = perf_counter() - started
-        left = min(max(seconds - taken, least), max(taken / 2, LEAST_PROOF))
+        left = min(max(seconds - taken, least), max(taken / 2, LEAST_PROOF * busy))
         try:
             proved = what_is_proved(data, flow, path, certificate, evidence, left)
         except KeyboardInterrupt:
