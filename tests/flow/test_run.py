@@ -18,6 +18,7 @@ from tacit import load as load_data
 from tacit.flow import Limit, Limits, Outcome, limit
 from tacit.flow import limit_folder as runs
 from tacit.flow.limit_folder import load
+from tacit.flow.saved_path import SavedEvents
 from tacit.values import BadInput
 
 SETTING = Setting(width=4, train="both", init="balanced:1e-4")
@@ -167,7 +168,9 @@ def test_json_that_is_no_limit(folder, tmp_path, text) -> None:
         ("limits.0.approach", []), ("limits.0.approach", {"array": ["object", [1], "AAAA"]}),
         ("limits.0.approach", {"array": ["float64", [10**9], "AAAA"]}),
         ("limits.0.approach", {"array": ["float64", [-1], "!"]}), ("limits.0.early", {}),
-        ("limits.0.path.end", "x"), ("limits.0.path.moments", [1]), ("summary", []),
+        ("limits.0.events", []), ("limits.0.events.what", None),
+        ("limits.0.events.s", {"array": ["float64", [0], ""]}), ("limits.0.path.end", "x"),
+        ("limits.0.path.moments", [1]), ("summary", []),
         ("summary.margin", 5.0), ("interrupted", 0), ("interrupted", KeyError),
     ],
     ids=lambda value: repr(value)[:30],
@@ -224,6 +227,25 @@ def test_numbers_that_cannot_be(folder, tmp_path, name, value) -> None:
     arrays[name] = value(arrays[name])
     target = copy(folder, tmp_path / "run", arrays=arrays)
     refused(lambda: load(target), "run")
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("s", math.nan),
+        ("neuron", -1),
+        ("neuron", 10**6),
+        ("plane", -2),
+        ("plane", 10**6),
+        ("what", 4),
+    ],
+)
+def test_events_that_cannot_be(ended, name, value) -> None:
+    saved, state = SavedEvents.of(ended.path.events), ended.path.last.state
+    assert saved.events(state) == ended.path.events
+    column = getattr(saved, name).copy()
+    column[-1] = value
+    refused(lambda: replace(saved, **{name: column}).events(state), "events")
 
 
 @settings(

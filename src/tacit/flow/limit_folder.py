@@ -24,7 +24,7 @@ from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
 from tacit.flow.limits import Limit, Limits
 from tacit.flow.path import Moment, Path
 from tacit.flow.path_measures import Measures
-from tacit.flow.state import State
+from tacit.flow.saved_path import SavedEvents, SavedMoments
 from tacit.messages import require
 from tacit.models import model_text
 from tacit.training.run_reading import read_data, read_folder
@@ -34,54 +34,12 @@ from tacit.values.arguments import MOST_SEED
 from tacit.values.jsonable import agree, json_bytes, plain
 from tacit.values.saved_form import from_saved, to_saved
 
-FORMAT = 5
+FORMAT = 6
 NAME = "limit.json"
 MOST_MOMENTS = 400
 """Moments kept of a path, the first and the last among them."""
 MOST_NUMBERS = 10**7
 """Numbers kept of a path; of large networks fewer moments are kept."""
-
-
-@dataclass(frozen=True, eq=False)
-class SavedMoments:
-    """T moments of one network's path; see `flow.path.Moment`."""
-
-    s: np.ndarray
-    log_t: np.ndarray
-    log_L: np.ndarray
-    beyond: np.ndarray
-    W: np.ndarray
-    """T × m × d."""
-    a: np.ndarray
-    """T × m."""
-    side: np.ndarray
-    """T × m × hyperplanes."""
-
-    @classmethod
-    def of(cls, moments: list[Moment]) -> SavedMoments:
-        """The arrays of these moments."""
-        return cls(
-            s=np.array([moment.s for moment in moments]),
-            log_t=np.array([moment.log_t for moment in moments]),
-            log_L=np.array([moment.log_L for moment in moments]),
-            beyond=np.array([moment.beyond for moment in moments]),
-            W=np.stack([moment.state.W for moment in moments]),
-            a=np.stack([moment.state.a for moment in moments]),
-            side=np.stack([moment.state.side for moment in moments]),
-        )
-
-    def moments(self, planes: Hyperplanes, both: bool) -> list[Moment]:
-        """The moments of these arrays."""
-        copies = np.ones(self.a.shape[1])
-        states = [
-            State(planes, W, a, both, side, copies)
-            for W, a, side in zip(self.W, self.a, self.side, strict=True)
-        ]
-        times = zip(self.s, self.log_t, self.log_L, self.beyond, strict=True)
-        return [
-            Moment(float(s), float(log_t), float(log_L), state, beyond=float(beyond))
-            for (s, log_t, log_L, beyond), state in zip(times, states, strict=True)
-        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +49,8 @@ class SavedLimit:
     outcome: Outcome
     reason: str
     path: Path
-    """Without its moments."""
+    """Without its moments and events."""
+    events: SavedEvents
     errors: np.ndarray | None
     """Of the last moment."""
     groups: tuple[Group, ...]
@@ -114,7 +73,8 @@ class SavedLimit:
         return cls(
             limit.outcome,
             limit.reason,
-            replace(limit.path, moments=[]),
+            replace(limit.path, moments=[], events=[]),
+            SavedEvents.of(limit.path.events),
             limit.path.last.errors,
             limit.groups,
             limit.kkt,
@@ -240,7 +200,7 @@ def _limit(
         seed=seed,
         outcome=saved.outcome,
         reason=saved.reason,
-        path=replace(saved.path, moments=moments),
+        path=replace(saved.path, moments=moments, events=saved.events.events(moments[-1].state)),
         groups=saved.groups,
         network=network,
         kkt=saved.kkt,
