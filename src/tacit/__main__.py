@@ -2,11 +2,10 @@
 
 import contextlib
 import os
-import signal
 import sys
 from time import perf_counter
 
-from tacit.interrupts import orderly
+from tacit.interrupts import ignore, orderly
 
 
 def main() -> None:
@@ -16,14 +15,16 @@ def main() -> None:
     # times the CPU time of one. It has to be said before NumPy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with orderly():
+        code = None
         try:
             from tacit.cli import main as run
 
             code = run(sys.argv[1:], started)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done, and only has to leave
+            ignore()
         except KeyboardInterrupt:
-            print("tacit: interrupted; nothing was saved", file=sys.stderr)
-            code = 130
+            if code is None:  # else it had all been done
+                print("tacit: interrupted; nothing was saved", file=sys.stderr)
+                code = 130
         if code == 130:
             # Threads of JAX may still compute: at an orderly exit they would meet freed memory.
             with contextlib.suppress(OSError, ValueError):

@@ -35,9 +35,13 @@ class _Interrupts:
     def __init__(self) -> None:
         self.first: float | None = None
         """When the first one came."""
+        self.over = False
+        """Whether what they would end has ended."""
 
     def arrive(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
+        if self.over:
+            return
         if self.first is None:
             self.first = now
             self.look(number, frame)
@@ -48,8 +52,8 @@ class _Interrupts:
 
     def look(self, number: int, frame: FrameType | None) -> None:
         """Raise it now, or look again a little later."""
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            return  # the command has ended meanwhile
+        if self.over:
+            return
         late = time.monotonic() > (self.first or 0.0) + GRACE
         if _can_be_raised(frame, late) or not hasattr(signal, "setitimer"):
             raise KeyboardInterrupt
@@ -86,6 +90,8 @@ def orderly() -> Iterator[None]:
         if issubclass(what.exc_type, KeyboardInterrupt):
             if alarm is not None:
                 signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        elif what.object is None and issubclass(what.exc_type, OSError):
+            pass  # Python says that a signal came just while its handler was taken away
         elif state.first is None:
             hook(what)
         # Else the interrupt left an object half-made, whose finaliser misses what it never had.
@@ -103,12 +109,20 @@ def orderly() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.unraisablehook = hook
         if alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, *timer)
         for number, handler in before.items():
             if signal.getsignal(number) in (state.arrive, state.look):
                 signal.signal(number, handler)
+        sys.unraisablehook = hook
+
+
+def ignore() -> None:
+    """Let no further interrupt change how the program ends: it only has to leave."""
+    state = _installed()
+    if state is not None:
+        state.over = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def interrupted() -> bool:

@@ -218,6 +218,23 @@ def test_the_second_one_ends_everything_at_once():
     assert done.stderr == "tacit: interrupted twice; stopped at once\n"
 
 
+def test_one_that_comes_just_when_a_command_is_done_changes_nothing(monkeypatch):
+    """Python reports a signal whose handler is taken away before it was called."""
+    reports = []
+    monkeypatch.setattr(sys, "unraisablehook", reports.append)
+    storm = f"import os\nfor _ in range(100000):\n    os.kill({os.getpid()}, {signal.SIGINT:d})"
+    with orderly():
+        handler = signal.getsignal(signal.SIGINT)
+        interrupts.ignore()
+        other = subprocess.Popen([sys.executable, "-c", storm])
+        while other.poll() is None:
+            for _ in range(100):
+                signal.signal(signal.SIGINT, handler)
+                interrupts.ignore()
+        signal.signal(signal.SIGINT, handler)
+    assert other.returncode == 0 and not reports
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.timeout(3600)
