@@ -92,7 +92,11 @@ def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> 
     # With more dimensions than points, coordinates in their span say the same in fewer unknowns.
     Q, R = np.linalg.qr(X.T) if X.shape[1] > len(X) else (np.eye(X.shape[1]), X.T)
     if state.both:  # the limit is in the span of the points
-        solved = _both_layers(state, R.T, sign, pattern)
+        key = sign.tobytes() + pattern.tobytes()
+        if key not in planes.solved:
+            planes.solved.clear()
+            planes.solved[key] = _both_layers(state, R.T, sign, pattern)
+        solved = planes.solved[key]
     else:
         solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
     if solved is None:

@@ -35,18 +35,19 @@ DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
 BEYOND = (500.0, 1000.0, 2000.0, 4000.0, 8000.0, 16000.0, 32000.0)
 """log₁₀ log₁₀(1/L) down to which it is followed then, with both layers trained."""
-MORE_TRIES = 1000
-"""Steps that may be tried on the way there, or as many as were tried before."""
+MORE_TRIES = 3000
+"""Steps that may be tried on the way there, or twice as many as were tried before."""
 JUDGE_AGAIN = 1.5
 """How long the next look at where a path leads is reckoned to take, over the longest until then."""
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
-LEAST_CERTIFY, MOST_CERTIFY = 5.0, 60.0
-"""Seconds: to find how wide a margin can be may take as long as the path, between these two. Where
-that leaves a gap, `optimum` has the time that it is given."""
-LEAST_PROOF = 5.0
-"""Seconds: a proof of the limit may take half as long as all before, and at least so long. On a
-busy machine these least times are longer, or what is proved would depend on that."""
+LEAST_CERTIFY, MOST_CERTIFY = 3.0, 60.0
+"""Seconds: to find how wide a margin can be may take half as long as the path, between these two.
+Where that leaves a gap, `optimum` has the time that it is given."""
+LEAST_PROOF = 1.5
+"""Seconds: a proof of the limit may take a fifth of the time of all before, and at least so long;
+most are made in a tenth of a second, or not at all. On a busy machine these least times are longer,
+or what is proved would depend on that."""
 SMALLEST = 1e-50
 """Largest entries of data and of weights are between this and its inverse."""
 MOST_ENTRIES = 10**8
@@ -211,7 +212,7 @@ def binary_limit(
     judged = perf_counter()
     outcome, reason, evidence = _end(path, data, train, kind, deadline)
     reserve = JUDGE_AGAIN * (perf_counter() - judged)
-    allowed = max(2 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
+    allowed = max(3 * flow.tries, flow.tries + MORE_TRIES)  # not in seconds: the same every time
     for goal, depth in _goals(log10_loss, train):
         if path.end is not PathEnd.REACHED or outcome is not Outcome.UNDECIDED:
             break
@@ -231,11 +232,11 @@ def binary_limit(
         least = min(1.0, 0.05 * seconds)  # the path may have used all
         taken = perf_counter() - started
         busy = max(taken / max(process_time() - used, 1e-3), 1.0)
-        longest = min(max(taken, LEAST_CERTIFY * busy), MOST_CERTIFY)
+        longest = min(max(taken / 2, LEAST_CERTIFY * busy), MOST_CERTIFY)
         left = min(max(seconds - taken, least), longest)
         certificate = certify(data, evidence.network, train=train, seconds=left)
         taken = perf_counter() - started
-        left = min(max(seconds - taken, least), max(taken / 2, LEAST_PROOF * busy))
+        left = min(max(seconds - taken, least), max(taken / 5, LEAST_PROOF * busy))
         try:
             proved = what_is_proved(data, flow, path, certificate, evidence, left)
         except KeyboardInterrupt:

@@ -9,16 +9,28 @@ from time import perf_counter
 import numpy as np
 
 from tacit.flow.branching import FlowBranched, leave_origin
-from tacit.flow.exponential_tail import Kind, Weights
+from tacit.flow.exponential_tail import Kind
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.position import Position
 from tacit.flow.rescaling import growth
 from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
-from tacit.flow.sizes import conserved, distance, distances, pulls, sizes
+from tacit.flow.sizes import conserved, sizes
 from tacit.flow.stage import Fork, Undecided, advance, prepare
 from tacit.flow.state import OutOfTime, State, check_time, start
-from tacit.flow.steps import Answer, Landed, explicit, implicit, is_deep, seen_by, stiffness, weigh
+from tacit.flow.steps import (
+    GAMMA,
+    Answer,
+    Landed,
+    explicit,
+    half_way,
+    implicit,
+    is_deep,
+    second_order_errors,
+    seen_by,
+    stiffness,
+    weigh,
+)
 from tacit.flow.tolerances import PATH, REST, PathTolerances
 from tacit.messages import count
 
@@ -244,7 +256,7 @@ class Flow(Position):
         return True
 
     def _implicit_phase(self, last_try: float) -> None:
-        """Long implicit steps, as long as they are long; each is checked by two half steps."""
+        """Long implicit steps, as long as they are long; each with an estimate of its error."""
         self._merge()
         h, before = PATH.try_implicit * self.h, self.steps
         self.answer: Answer | None = None
@@ -261,43 +273,37 @@ class Flow(Position):
             h = min(h, most / self._fastest())
             rate = growth(self.state, self.now) if self.rescaled else 0.0
             log_p = _logs(self.now.p)
-            two = self._two_halves(h, log_p, trend, math.exp(-rate * h / 2))
-            full: Landed | float = 0.0
-            if isinstance(two, Landed):
-                guess, factor = _logs(two.now.p), math.exp(-rate * h)
-                full = implicit(self.state, h, self.kind, guess, two.answer, factor)
-            if isinstance(two, float) or isinstance(full, float):
+            landed = self._second_order(h, log_p, trend, rate)
+            if isinstance(landed, float):
                 # Where Newton's method fails across a hyperplane, the step ends just before it.
-                share = two if isinstance(two, float) else full
-                assert isinstance(share, float)
                 if h * self._fastest() < PATH.before_fork and self._meets_fork(h):
                     self.stiff = 0
                     return
-                h *= share * PATH.before_plane if share > 0.01 else 0.25
+                h *= landed * PATH.before_plane if landed > 0.01 else 0.25
             else:
-                error = distance(full.state, two.state)
+                new, now, late = landed.state, landed.now, self._late()
+                size = sizes(new)
+                share = size / size.max()
+                # A neuron that is small may yet be large; late ones are drawn where they belong.
+                error = float((landed.errors * (share if late else np.sqrt(share))).max())
                 if not deep:  # Newton's method may end at a p that is not that of the margins
-                    two = two._replace(now=weigh(two.state, self.kind))
+                    now = weigh(new, self.kind)
                 # Where p is a state it may drift from the margins: the loss must fall by either of
                 # them.
-                if self._worse(two.state, two.now) or (
-                    deep and self._worse(two.state, weigh(two.state, self.kind))
-                ):
+                if self._worse(new, now) or (deep and self._worse(new, weigh(new, self.kind))):
                     error = math.inf
-                crossed = not deep and any(what == "cross" for _, _, what, *_ in two.state.events)
-                allowed = self.errors.crossing if crossed else self.errors.implicit
+                allowed = self.errors.late if late else self.errors.implicit
                 if error <= allowed:
-                    better, now = self._better(full.state, two, deep)
                     self.log_scale += 2 * rate * h
-                    log_dt, _ = self._elapsed(better, h, now, two.middle)
-                    errors = distances(full.state, two.state)
-                    self._accept(better, h, log_dt, errors, now)
-                    self.answer = two.answer
+                    middle = None if late else half_way(self.state, landed, h, self.kind)
+                    log_dt, _ = self._elapsed(new, h, now, middle)
+                    self._accept(new, h, log_dt, landed.errors, now)
+                    self.answer = landed.answer
                     trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
-                # Backward Euler is off by h² in a step, hence the root.
-                h *= min(3.0, max(0.2, 0.9 * math.sqrt(allowed / max(error, 1e-300))))
+                # The error is of third order.
+                h *= min(3.0, max(0.2, 0.9 * (allowed / max(error, 1e-300)) ** (1 / 3)))
             if deep and h * self._fastest() < PATH.shortest:
                 if not self.state.both:
                     raise Undecided("rounding hides what happens at an activation hyperplane")
@@ -309,39 +315,33 @@ class Flow(Position):
                 self.stiff = 0 if self.steps > before else -3 * PATH.try_implicit
                 return
 
-    def _better(self, full: State, two: Landed, deep: bool) -> tuple[State, Weights]:
-        """The extrapolated state, where its margins give about the pulls of the two half steps.
-
-        The further down, the more its error changes p, until neurons start off in all directions.
-        """
-        if not deep:
-            better = _extrapolated(full, two.state)
-            now = weigh(better, self.kind)
-            c, y = two.now.p, two.state.planes.y
-            fastest, other = (float(pulls(two.state, p * y).max()) for p in (c, now.p - c))
-            if not self._worse(better, now) and other <= PATH.same_pull * fastest:
-                return better, now
-        return two.state, two.now
-
-    def _two_halves(
-        self, h: float, log_p: np.ndarray, trend: np.ndarray, factor: float
+    def _second_order(
+        self, h: float, log_p: np.ndarray, trend: np.ndarray, rate: float
     ) -> Landed | float:
-        """The state after two half steps, or the share of h at which a hyperplane stopped them."""
-        kind, way, guess = self.kind, h / 2, log_p + h / 2 * trend
-        half = implicit(self.state, way, kind, guess, self.answer, factor)
-        if isinstance(half, float):
+        """A step of second order, or the share of h at which a hyperplane stopped it.
+
+        It is Alexander's (1977), which damps what is stiff: p changes linearly from that at γh,
+        where an implicit step of first order leads, to that of the end.
+        """
+        kind, way = self.kind, GAMMA * h
+        guess, factor = log_p + way * trend, math.exp(-rate * way)
+        early = implicit(self.state, way, kind, guess, self.answer, factor)
+        if isinstance(early, float):
             # A trend that has just turned is a worse guess than no trend.
-            half = implicit(self.state, way, kind, log_p, None, factor)
-        if isinstance(half, float):
-            return half / 2
-        middle = _logs(half.now.p)
-        second = implicit(half.state, way, kind, 2 * middle - log_p, half.answer, factor)
-        if isinstance(second, float):
-            second = implicit(half.state, way, kind, middle, None, factor)
-        if isinstance(second, float):
-            return (1 + second) / 2 if second > 0 else 0.0
-        second.state.events = half.state.events + second.state.events
-        return second._replace(middle=half.now.log_L)
+            early = implicit(self.state, way, kind, log_p, None, factor)
+        if isinstance(early, float):
+            return early * GAMMA
+        first, factor = early.now.p, math.exp(-rate * h)
+        middle = _logs(first)
+        ahead = np.clip((middle - log_p) * (1 / GAMMA - 1), -PATH.most_guess, PATH.most_guess)
+        landed = implicit(self.state, h, kind, middle + ahead, early.answer, factor, first)
+        if isinstance(landed, float):
+            landed = implicit(self.state, h, kind, middle, None, factor, first)
+        if isinstance(landed, float):
+            return landed
+        return landed._replace(
+            first=first, errors=second_order_errors(self.state, self.now.p, first, landed, h)
+        )
 
     def _meets_fork(self, h: float) -> bool:
         """Whether a neuron comes to w = 0 or a = 0 in a step that is as short as this."""
@@ -359,6 +359,10 @@ class Flow(Position):
         Large weights that do not fit the data yet are not deep down.
         """
         return is_deep(self.state) and not self.rescaled and self.now.log_L < -1
+
+    def _late(self) -> bool:
+        """Whether the loss is so small that the direction hardly moves while it halves."""
+        return self.rescaled or self.now.log_L < PATH.late_loss
 
     def _above_goal(self) -> bool:
         if not self.rescaled:
@@ -420,16 +424,3 @@ class Flow(Position):
 def _logs(p: np.ndarray) -> np.ndarray:
     # Below the least log p of a step, −80, but far from where a float loses digits.
     return np.log(np.maximum(p, 1e-43))
-
-
-def _extrapolated(full: State, two: State) -> State:
-    """2·(two half steps) − (one whole), of second order; without it where hyperplanes were met."""
-    if full.events or two.events:
-        return two
-    new = two.copy()
-    new.W = 2 * two.W - full.W
-    if two.both:  # ‖w‖² − a² as before
-        new.a = np.sign(two.a) * np.sqrt(np.maximum((new.W**2).sum(axis=1) - conserved(two), 0.0))
-    t = new.side * (new.W @ new.planes.e.T)
-    # Extrapolation may cross a hyperplane that neither of the two steps has met.
-    return new if (t >= 0).all() else two

@@ -56,6 +56,11 @@ class Hyperplanes:
     """The position of sample i on its line, x_i = r_i e_line; 0 for a zero row."""
     _faces: dict[bytes, Face] = field(default_factory=dict, repr=False)
     _room: list[Faces] = field(default_factory=list, repr=False)
+    solved: dict[bytes, tuple[np.ndarray, np.ndarray] | None] = field(
+        default_factory=dict, repr=False
+    )
+    """What the convex program of some patterns gave (`flow.candidates`): a path is judged at many
+    depths, and often has the same patterns there."""
 
     @cached_property
     def lines(self) -> SampleLines:

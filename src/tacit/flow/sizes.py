@@ -18,12 +18,12 @@ def norms(rows: np.ndarray) -> np.ndarray:
 
 def speeds(state: State, now: Weights) -> np.ndarray:
     """The speed of each neuron, relative to its size."""
-    return _rates(state, now) / np.maximum(sizes(state), 1e-300)
+    return rates(state, now.p) / np.maximum(sizes(state), 1e-300)
 
 
-def _rates(state: State, now: Weights) -> np.ndarray:
-    """‖(w_k', a_k')‖ of each neuron."""
-    g = velocities(state, now.p * state.planes.y)
+def rates(state: State, p: np.ndarray) -> np.ndarray:
+    """‖(w_k', a_k')‖ of each neuron, when the samples weigh p."""
+    g = velocities(state, p * state.planes.y)
     moved = np.abs(state.a) * norms(g)
     return np.hypot(moved, np.vecdot(g, state.W)) if state.both else moved
 
@@ -35,7 +35,7 @@ def pulls(state: State, c: np.ndarray) -> np.ndarray:
 
 def fall(state: State, now: Weights) -> float:
     """The rate −d log L/ds at which the loss falls."""
-    return float(state.copies @ _rates(state, now) ** 2)
+    return float(state.copies @ rates(state, now.p) ** 2)
 
 
 def conserved(state: State) -> np.ndarray:

@@ -17,11 +17,20 @@ from tacit.flow import _tail, newton, sensitivity
 from tacit.flow._lines import sees, square_slopes
 from tacit.flow.exponential_tail import Kind, Weights
 from tacit.flow.motion import RELEASE
-from tacit.flow.sizes import norms
+from tacit.flow.sizes import norms, rates, sizes
 from tacit.flow.stage import Undecided, advance, hold, pull, room, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import STEP
 from tacit.numerics.float64 import EPS
+
+GAMMA = 1 - math.sqrt(0.5)
+"""The share of a step of second order at which its first stage ends."""
+
+
+def _nowhere_negative(mean: np.ndarray, rate: np.ndarray, h: float) -> np.ndarray:
+    """The rate at which p changes in a step with this mean, cut where p would be negative."""
+    most = 2 * mean / h
+    return np.clip(rate, -most, most)
 
 
 def rounding(state: State) -> float:
@@ -123,12 +132,13 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         end = weigh(new, kind, seen)
         drift = _coarse(_turns(state, end.p - one)) / 2
         errors = drift * h
+    # A sample that no neuron saw pulls as before when one sees it, but where its p was cut.
+    cut = ~seen & (one * lengths >= float(one[seen] @ lengths[seen]))
     kinks = []
     for begin, events in ((0.0, first.events.rows), (h / 2, new.events.rows)):
         k, plane = events[:, 0].astype(int), events[:, 1].astype(int)
         when = begin + events[:, 3] / 2
-        unseen = np.isin(plane, state.planes.line[~seen])
-        late = np.where(unseen, float(one @ lengths) * (h - when), 0.0)
+        late = np.where(np.isin(plane, state.planes.line[cut]), float(one @ lengths) * (h - when), 0.0)
         bend, t = np.minimum(events[:, 4], STEP.most_bend), events[:, 3]
         bent = drift[k] * bend * t * (1 - t / h) + late
         kinks += list(zip(k.tolist(), when.tolist(), bent.tolist(), strict=True))
@@ -168,10 +178,12 @@ class Landed(NamedTuple):
 
     state: State
     now: Weights
-    middle: float | None = None
-    """log L half way, where it was made as two half steps."""
     answer: Answer | None = None
     """How the margins answered to p."""
+    first: np.ndarray = np.zeros(0)
+    """Of a step of second order: p at γh …"""
+    errors: np.ndarray = np.zeros(0)
+    """… and the error of each neuron, relative to it."""
 
 
 class Answer(NamedTuple):
@@ -193,8 +205,12 @@ def implicit(
     guess: np.ndarray,
     answer: Answer | None = None,
     factor: float = 1.0,
+    earlier: np.ndarray | None = None,
 ) -> Landed | float:
     """Solve z₁ = factor · stage(z₀, p, h) with p that of z₁, by Newton's method from a guess.
+
+    With an `earlier` p, that of the time γh, the stage has the p that changes linearly from there
+    to that of z₁.
 
     Where it fails, the share of the step up to the first hyperplane that was met is returned, 0 if
     none was.
@@ -225,8 +241,11 @@ def implicit(
     for attempt in range(STEP.most_newton):
         p = newton.scaled(u, seen, before)
         new = state.copy()
+        mean = p if earlier is None else earlier + GAMMA * (p - earlier)
+        if earlier is not None and attempt < STEP.turning:
+            rate = _nowhere_negative(mean, (p - earlier) / ((1 - GAMMA) * h), h)
         try:
-            advance(new, p * y, h)
+            advance(new, mean * y, h, None if earlier is None else rate * y)
         except Undecided:
             return first
         if factor != 1:
@@ -261,10 +280,11 @@ def implicit(
         before_it = error
         at = answer.places(rows) if answer else None
         if answer is None or at is None:
-            answer = Answer(rows, factor * _response(state, new, p * y, h, rows) / h)
+            answer = Answer(rows, factor * _response(state, new, mean * y, h, rows) / h)
             at = np.arange(len(rows))
         try:
-            u, rise = newton.improve(answer.rate, at, float(h), p, found)
+            way = float(h) if earlier is None else GAMMA * h
+            u, rise = newton.improve(answer.rate, at, way, p, found)
         except np.linalg.LinAlgError:
             return first
         predicted = level + rise
@@ -274,6 +294,35 @@ def implicit(
         if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
     return first
+
+
+def second_order_errors(
+    state: State, begin: np.ndarray, early: np.ndarray, landed: Landed, h: float
+) -> np.ndarray:
+    """The error of a step whose p is linear: what a parabola through p would change.
+
+    It changes the mean of p, and, twice as much, where a neuron is when it meets a hyperplane.
+    """
+    bend = (landed.now.p - early) / (1 - GAMMA) - (early - begin) / GAMMA
+    new, events = landed.state, landed.state.events.rows
+    moved = h * np.maximum(*(rates(at, bend) for at in (state, new)))
+    errors = (1 / 6 - GAMMA / 2) * moved / np.maximum(sizes(new), 1e-300)
+    kinks = np.zeros(len(errors))
+    met = events[events[:, 2] != RELEASE]
+    np.maximum.at(kinks, met[:, 0].astype(int), np.minimum(met[:, 4], STEP.most_bend))
+    return errors * (1 + 2 * kinks)
+
+
+def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None:
+    """log L half way through a step of second order; None where a hyperplane hides it."""
+    first, rate = landed.first, (landed.now.p - landed.first) / ((1 - GAMMA) * h)
+    mean = np.maximum(first + (1 / 4 - GAMMA) * h * rate, 0.0)
+    new, y = state.copy(), state.planes.lines.y
+    try:
+        advance(new, mean * y, h / 2, _nowhere_negative(mean, rate, h / 2) * y)
+    except Undecided:
+        return None
+    return weigh(new, kind, seen_by(state)).log_L
 
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:

@@ -63,6 +63,8 @@ class StepTolerances:
     """The bend of the loss below which it is flat: that of a sample that is not fitted …"""
     far_below: float = 0.5
     """… and how far below the margin that belongs to its p its own is then."""
+    turning: int = 3
+    """Newton iterations after which the rate at which p changes within the step is kept."""
     rise: float = 1.5
     """The factor by which the error may rise in one of Newton's steps; else it is halved …"""
     most_halvings: int = 6
@@ -102,13 +104,15 @@ class PathTolerances:
     """The error of the time that an explicit step takes, relative to the time until then."""
     most_pieces: int = 60
     """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
-    implicit: float = 1e-4
-    """The error of an implicit step, relative to the network; that of the state kept is half."""
-    crossing: float = 1e-5
-    """The same where a neuron crosses a hyperplane: what then moves fast an implicit step damps,
-    in the full step and in its halves alike."""
-    same_pull: float = 0.1
-    """The share of the largest pull by which those of an extrapolated state may differ."""
+    implicit: float = 1e-5
+    """The error of an implicit step, relative to every neuron; one of a hundredth of the size of
+    the largest may have ten times the error …"""
+    late: float = 1e-4
+    """… and, relative to the largest neuron, from here on: …"""
+    late_loss: float = -1000 * LN10
+    """… the log loss from which on an error decays while the network grows."""
+    most_guess: float = 2.0
+    """By how much log p is extrapolated at most when it is guessed."""
     most_growth: float = 1.0
     """No neuron grows by more than e^this in an explicit step."""
     late_growth: float = 0.35
@@ -279,7 +283,7 @@ STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
 SMALLER_STEPS = PathTolerances(
-    step=3e-7, kink=1.5e-6, implicit=1e-5, most_growth=0.7, late_growth=0.2
+    step=3e-7, kink=1.5e-6, implicit=1e-6, late=1e-5, most_growth=0.7, late_growth=0.2
 )
 """For a second computation: smaller errors of a step, and shorter steps where nothing else limits
 them."""
