@@ -20,6 +20,8 @@ class SampleLines(NamedTuple):
     e: Array
     line: Array
     r: Array
+    gram: Array
+    """The products of all normals with each other; empty where they are too many."""
 
 
 @compiled

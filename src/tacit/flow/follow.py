@@ -204,9 +204,9 @@ class Flow(Position):
                 # The error is that of the third-order formula, of order h⁴; aiming at 0.8 saves
                 # rejected steps.
                 aim = h = aim * max(0.1, 0.8 * (self.errors.step / error) ** 0.25)
-            elif step.overdue > self.errors.step:
+            elif step.overdue > self.errors.kink:
                 # A velocity that grows from 0 has led astray by h².
-                aim *= max(0.1, 0.8 * math.sqrt(self.errors.step / step.overdue))
+                aim *= max(0.1, 0.8 * math.sqrt(self.errors.kink / step.overdue))
             elif late and min(late)[0] < 0.999 * aim:
                 # So that the first happens at the end of the step, or that all errors, which are
                 # of third order, are small. One that is released at the beginning may be so by the

@@ -22,6 +22,8 @@ MOST_FACES = 5000
 """Faces whose factorisation is kept; beyond that all are forgotten, to bound the memory."""
 MOST_ROOM = 2**25
 """Numbers in all factorised faces together: 256 MB. With more neurons some share a place."""
+MOST_PRODUCTS = 2500
+"""Hyperplanes up to which the products of their normals with each other are kept: 50 MB."""
 DEPENDENT = 1e-10
 """Singular values of normals up to this share of the largest are taken for 0."""
 
@@ -66,7 +68,8 @@ class Hyperplanes:
     def lines(self) -> SampleLines:
         """The same for compiled functions, in arrays of one kind: each kind is compiled anew."""
         X, y, e, r = (np.array(v, float, order="C") for v in (self.X, self.y, self.e, self.r))
-        return SampleLines(X, y, float(self.alpha), e, self.line.astype(np.int64), r)
+        gram = e @ e.T if len(e) <= MOST_PRODUCTS else np.zeros((0, 0))
+        return SampleLines(X, y, float(self.alpha), e, self.line.astype(np.int64), r, gram)
 
     @cached_property
     def lengths(self) -> np.ndarray:

@@ -44,6 +44,7 @@ class Pulls(NamedTuple):
     """
 
     e: Array
+    gram: Array
     plus: Array
     minus: Array
     plus_rate: Array
@@ -51,11 +52,25 @@ class Pulls(NamedTuple):
     free: Array
     """The pull on each neuron of the hyperplanes that it is not on, on the mean …"""
     rate: Array
-    """… and how fast it changes; it is computed for neurons that meet a hyperplane."""
+    """… and how fast it changes."""
     velocity: Array
     """w'/a of each neuron."""
     changes: bool
     """Whether a rate is not 0."""
+    here: Array
+    """Room for a pull …"""
+    kappa: Array
+    """… and for the κ of a face and their rates."""
+    products: Array
+    """The products of all normals with `free` and with `rate` of the neuron that moves, which are
+    kept up to date where the normals have a Gram matrix."""
+
+
+@compiled
+def bounds_of(plane: int, pulls: Pulls, moment: float) -> tuple[float, float]:
+    """The pulls of a hyperplane on its positive and on its negative side."""
+    one = pulls.plus[plane] + moment * pulls.plus_rate[plane]
+    return one, pulls.minus[plane] + moment * pulls.minus_rate[plane]
 
 
 @compiled
@@ -64,52 +79,33 @@ def settle(
     W: Array,
     side: Array,
     pulls: Pulls,
+    moment: float,
     theta: float,
     faces: Faces,
     log: Log,
     when: float,
 ) -> bool:
-    """Find the velocity of neuron k, and release it where nothing holds it.
+    """Find the velocity of neuron k, the mean at θ, and release it where nothing holds it now.
 
     The pull of the hyperplanes that it is not on is kept up to date. False where there is no room.
     """
     e, velocity = pulls.e, pulls.velocity[k]
-    g = pulls.free[k].copy()
+    velocity[:] = pulls.free[k]
     if theta != 0:
-        add(g, theta, pulls.rate[k])
-    velocity[:] = g
+        add(velocity, theta, pulls.rate[k])
     at = face_of(k, side, faces, e)
     if at < 0:
         return False
     many = faces.size[at]
     if many == 0:
         return True
-    on = faces.on[at, :many].copy()
-    kappa, low, high = np.empty(many), np.empty(many), np.empty(many)
-    ahead = np.empty(many, np.bool_)  # whether the pull on the positive side is the upper bound
+    g, kappa, inside = pull_at(k, pulls, moment), pulls.kappa[0], True
     unbounded(faces, at, g, kappa)
-    inside = True
     for j in range(many):
-        one = pulls.plus[on[j]] + theta * pulls.plus_rate[on[j]]
-        other = pulls.minus[on[j]] + theta * pulls.minus_rate[on[j]]
-        low[j], high[j], ahead[j] = min(one, other), max(one, other), one > other
-        inside = inside and low[j] < kappa[j] < high[j]
+        one, other = bounds_of(faces.on[at, j], pulls, moment)
+        inside = inside and min(one, other) < kappa[j] < max(one, other)
     if not inside:
-        kappa = boxed(faces, at, e, g, on, low, high)
-        rest = g.copy()
-        size = np.sqrt(dot(g, g))
-        for j in range(many):
-            add(rest, kappa[j], e[on[j]])
-            size += abs(kappa[j])
-        for j in range(many):
-            # With κ at its bound a hyperplane is left, if the velocity really leads away from it.
-            excess = abs(dot(e[on[j]], rest))
-            if excess > TIE * size:
-                upper = kappa[j] - low[j] > high[j] - kappa[j]
-                side[k, on[j]] = 1 if ahead[j] == upper else -1
-                off(k, on[j], side[k, on[j]], pulls)
-                note(log, k, on[j], RELEASE, when, excess)
-        face_of(k, side, faces, e)
+        release(k, side, pulls, moment, faces, log, when)
         velocity[:] = pulls.free[k]
         if theta != 0:
             add(velocity, theta, pulls.rate[k])
@@ -119,13 +115,83 @@ def settle(
 
 
 @compiled
-def off(k: int, plane: int, here: int, pulls: Pulls) -> None:
-    """Let a hyperplane pull on neuron k, which is on this side of it now."""
+def pull_at(k: int, pulls: Pulls, moment: float) -> Array:
+    """What pulls on neuron k at a moment, of the hyperplanes that it is not on."""
+    g, free, rate = pulls.here, pulls.free[k], pulls.rate[k]
+    for x in range(len(g)):
+        g[x] = free[x] + moment * rate[x]
+    return g
+
+
+@compiled
+def release(
+    k: int, side: Array, pulls: Pulls, moment: float, faces: Faces, log: Log, when: float
+) -> None:
+    """Release neuron k from the hyperplanes that do not hold it at this moment."""
+    at, e, g = face_of(k, side, faces, pulls.e), pulls.e, pull_at(k, pulls, moment)
+    many = faces.size[at]
+    on = faces.on[at, :many].copy()
+    low, high = np.empty(many), np.empty(many)
+    ahead = np.empty(many, np.bool_)  # whether the pull on the positive side is the upper bound
+    for j in range(many):
+        one, other = bounds_of(on[j], pulls, moment)
+        low[j], high[j], ahead[j] = min(one, other), max(one, other), one > other
+    kappa = boxed(faces, at, e, g, on, low, high)
+    rest = g.copy()
+    size = np.sqrt(dot(g, g))
+    for j in range(many):
+        add(rest, kappa[j], e[on[j]])
+        size += abs(kappa[j])
+    for j in range(many):
+        # With κ at its bound a hyperplane is left, if the velocity really leads away from it.
+        excess = abs(dot(e[on[j]], rest))
+        if excess > TIE * size:
+            upper = kappa[j] - low[j] > high[j] - kappa[j]
+            side[k, on[j]] = 1 if ahead[j] == upper else -1
+            off(k, on[j], side[k, on[j]], 1.0, pulls)
+            note(log, k, on[j], RELEASE, when, excess)
+    face_of(k, side, faces, e)
+
+
+@compiled
+def off(k: int, plane: int, here: int, factor: float, pulls: Pulls) -> None:
+    """Let a hyperplane pull on neuron k as it does on this side of it, times a factor."""
     mean, rate = pulls.plus[plane], pulls.plus_rate[plane]
     if here < 0:
         mean, rate = pulls.minus[plane], pulls.minus_rate[plane]
-    add(pulls.free[k], mean, pulls.e[plane])
-    add(pulls.rate[k], rate, pulls.e[plane])
+    add(pulls.free[k], factor * mean, pulls.e[plane])
+    if pulls.changes:
+        add(pulls.rate[k], factor * rate, pulls.e[plane])
+    if len(pulls.gram):
+        add(pulls.products[0], factor * mean, pulls.gram[plane])
+        if pulls.changes:
+            add(pulls.products[1], factor * rate, pulls.gram[plane])
+
+
+@compiled
+def turning(
+    k: int, S: Array, side: Array, pulls: Pulls, begin: float, theta: float, faces: Faces
+) -> None:
+    """Make S the products of all normals with `begin` times the mean pull of neuron k, plus θ times
+    how it changes, along its face.
+
+    With a Gram matrix of the normals that takes as many operations as there are hyperplanes, for
+    each hyperplane of the face.
+    """
+    at = face_of(k, side, faces, pulls.e)
+    v, mean, rate = pulls.here, pulls.free[k], pulls.rate[k]
+    for x in range(len(v)):
+        v[x] = begin * mean[x] + theta * rate[x]
+    if len(pulls.gram) == 0:
+        project(faces, at, v)
+        S[:] = np.dot(pulls.e, v)
+        return
+    mean, rate, kappa = pulls.products[0], pulls.products[1], pulls.kappa[0]
+    for i in range(len(S)):
+        S[i] = begin * mean[i] + theta * rate[i]
+    unbounded(faces, at, v, kappa)
+    for j in range(faces.size[at]):
+        add(S, kappa[j], pulls.gram[faces.on[at, j]])
 
 
 @compiled
@@ -158,6 +224,26 @@ def first_root(t: float, s: float, along: float, a: float, leaving: bool) -> flo
 
 
 @compiled
+def forth(gamma: float, along: float, a: float, time: float, both: bool) -> tuple[float, float]:
+    """How far along g a neuron goes, w += way·g, and its output weight then."""
+    if not both:
+        return a * time, a
+    # cosh − 1 is 2 sinh² of the half: as a difference it loses all digits of a short way.
+    half, sinh = np.sinh(gamma * time / 2), np.sinh(gamma * time)
+    less = 2 * half * half
+    return (less * along + sinh * a) / gamma, a * (1 + less) + along * sinh
+
+
+@compiled
+def reach(gamma: float, along: float, a: float, time: float, both: bool) -> float:
+    """How far along g, in units of g, a neuron can have been until then."""
+    if not both:
+        return abs(a) * time
+    less = 2 * np.sinh(gamma * time / 2) ** 2
+    return (abs(along) * less + abs(a) * np.sinh(gamma * time)) / gamma
+
+
+@compiled
 def next_plane(
     T: Array,
     S: Array,
@@ -173,28 +259,18 @@ def next_plane(
 
     T and S are the products of all normals with w and with the velocity; `along` is ĝ·w.
     """
+    far, near = reach(gamma, along, a, left, both), ON_PLANE * np.hypot(length, a)
     # In units of the neuron: the square in `first_root` may under- or overflow.
     unit = max(np.hypot(length, a), 1e-300)
     along, a, length = along / unit, a / unit, length / unit
-    if both:
-        cosh, sinh = np.cosh(gamma * left), np.sinh(gamma * left)
-        way = along * (cosh - 1) + a * sinh  # along ĝ, in the time that is left
-        most = abs(along) * (cosh - 1) + abs(a) * sinh
-        turns = a * (along * sinh + a * cosh) < 0  # it turns around on the way
-    else:
-        way = a * gamma * left
-        most = abs(way)
-        turns = False
-    reach, near = most * unit / gamma, ON_PLANE * unit
-    soonest, met, within = np.inf, -1, 0
-    for plane in range(len(T)):  # without branches, so that it is vectorised
-        within += (side[plane] != 0) & (side[plane] * T[plane] <= abs(S[plane]) * reach + near)
-    if within == 0:
-        return soonest, met
+    way, after = forth(gamma, along, a, left, both)
+    way *= gamma
+    turns = a * after < 0  # it turns around on the way
+    soonest, met = np.inf, -1
     for plane in range(len(T)):
         here = side[plane]
         # Most hyperplanes are out of reach, and this is far cheaper than the logarithm of a root.
-        if here == 0 or here * T[plane] > abs(S[plane]) * reach + near:
+        if here == 0 or here * T[plane] > abs(S[plane]) * far + near:
             continue
         t, s = T[plane] / unit, S[plane] / gamma
         at = abs(t) <= ON_PLANE * length
@@ -221,7 +297,7 @@ def meet(
     a: Array,
     side: Array,
     pulls: Pulls,
-    theta: float,
+    moment: float,
     faces: Faces,
     log: Log,
     when: float,
@@ -229,25 +305,20 @@ def meet(
 ) -> bool:
     """Let neuron k, which has come to this hyperplane at this speed, cross it or begin to slide."""
     here, normal = side[k, plane], pulls.e[plane]
-    one = pulls.plus[plane] + theta * pulls.plus_rate[plane]
-    other = pulls.minus[plane] + theta * pulls.minus_rate[plane]
+    one, other = bounds_of(plane, pulls, moment)
     at = face_of(k, side, faces, pulls.e)
     if at < 0:
         return False
     free = faces.size[at] == 0
     side[k, plane] = -here
-    add(pulls.free[k], -here * (pulls.plus[plane] - pulls.minus[plane]), normal)
-    add(pulls.rate[k], -here * (pulls.plus_rate[plane] - pulls.minus_rate[plane]), normal)
-    ahead = pulls.free[k].copy()
-    add(ahead, theta, pulls.rate[k])
+    off(k, plane, here, -1.0, pulls)
+    off(k, plane, -here, 1.0, pulls)
+    ahead = pull_at(k, pulls, moment)
     project(faces, at, ahead)
     on = a[k] * dot(normal, ahead) * -here > 0
     if not on and a[k] * (one - other) < 0:  # both sides push it back
         side[k, plane] = 0
-        add(pulls.free[k], -pulls.minus[plane] if here > 0 else -pulls.plus[plane], normal)
-        add(
-            pulls.rate[k], -pulls.minus_rate[plane] if here > 0 else -pulls.plus_rate[plane], normal
-        )
+        off(k, plane, -here, -1.0, pulls)
         note(log, k, plane, SLIDE, when, 1.0)
         return True
     bend = abs(one - other) / max(abs(speed), 1e-300) if free and on else 1.0
@@ -256,12 +327,43 @@ def meet(
 
 
 @compiled
+def next_release(
+    k: int, side: Array, pulls: Pulls, moment: float, faces: Faces
+) -> tuple[float, int, int]:
+    """When κ of a hyperplane comes to its bound, which hyperplane, and the side beyond.
+
+    Along a face κ does not depend on where the neuron is: it changes as evenly as p does.
+    """
+    soonest, freed, beyond = np.inf, -1, 0
+    at = face_of(k, side, faces, pulls.e)
+    many = faces.size[at]
+    if many == 0 or faces.rank[at] < many:  # κ of dependent normals is not unique
+        return soonest, freed, beyond
+    kappa, rate = pulls.kappa
+    unbounded(faces, at, pull_at(k, pulls, moment), kappa)
+    unbounded(faces, at, pulls.rate[k], rate)
+    for j in range(many):
+        plane = faces.on[at, j]
+        one, other = bounds_of(plane, pulls, moment)
+        upper = 1 if one > other else -1
+        for here in (-1, 1):
+            bound, faster = (
+                (one, pulls.plus_rate[plane]) if here > 0 else (other, pulls.minus_rate[plane])
+            )
+            outward = 1 if here == upper else -1
+            room, closing = outward * (bound - kappa[j]), outward * (rate[j] - faster)
+            if closing > 0 and max(room, 0.0) < soonest * closing:
+                soonest, freed, beyond = max(room, 0.0) / closing, plane, here
+    return soonest, freed, beyond
+
+
+@compiled
 def slides(side: Array) -> bool:
     """Whether the neuron slides along a hyperplane."""
-    for here in side:
-        if here == 0:
-            return True
-    return False
+    many = 0
+    for here in side:  # without branches, so that it is vectorised
+        many += here == 0
+    return many > 0
 
 
 @compiled
@@ -281,27 +383,42 @@ def travel(
     w, g, e = W[k], pulls.velocity[k], pulls.e
     T, S = products[0][k], products[1][k]
     now, met = 0.0, 0
+    sliding = slides(side[k])
     gamma = np.sqrt(dot(g, g))
-    while gamma > none and now < time:
+    while now < time:
         if met > MOST_EVENTS:
             return ENDLESS, 0.0
-        left = time - now
-        along, length = dot(g, w) / gamma, np.sqrt(dot(w, w))
-        when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
-        if when < left and met == 0:
-            rates(k, side, pulls)
+        left, length, moment = time - now, np.sqrt(dot(w, w)), now - time / 2
+        when, plane, along, freed, beyond = np.inf, -1, 0.0, -1, 0
+        if gamma > none:
+            along = dot(g, w) / gamma
+            when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
+        if sliding and pulls.changes:
+            release, freed, beyond = next_release(k, side, pulls, moment, faces)
+            if release < min(when, left):
+                when, plane = release, -1
+        if met == 0 and when < left and len(pulls.gram):
+            pulls.products[0] = np.dot(e, pulls.free[k]) if sliding else S
+            if pulls.changes:
+                pulls.products[1] = np.dot(e, pulls.rate[k])
         # The pull until then is not that of the rest of the stage.
         if 0 < when < left and pulls.changes:
             turn = pulls.rate[k].copy()  # how g changes with θ, and how S does
             project(faces, face_of(k, side, faces, e), turn)
-            turned = np.dot(e, turn)
+            turned = np.empty(len(e))
+            turning(k, turned, side, pulls, 0.0, 1.0, faces)
             earlier = (when - left) / 2
             add(g, earlier, turn)
             add(S, earlier, turned)
             gamma = np.sqrt(dot(g, g))
-            along = dot(g, w) / gamma
-            again, which = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
-            if again < left and gamma > none:
+            again, which = np.inf, -1
+            if gamma > none:
+                along = dot(g, w) / gamma
+                again, which = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
+            if plane < 0:
+                if again < when:
+                    when, plane = again, which
+            elif again < left:
                 when, plane = again, which
             else:
                 add(g, -earlier, turn)
@@ -310,16 +427,13 @@ def travel(
                 along = dot(g, w) / gamma
         met += 1
         step, output, inner = min(when, left), a[k], along * gamma
-        way = output * step
-        if both:
-            # cosh − 1 is 2 sinh² of the half: as a difference it loses all digits of a short way.
-            half = np.sinh(gamma * step / 2)
-            way = (2 * half * half * along + np.sinh(gamma * step) * output) / gamma
-            a[k] = output * np.cosh(gamma * step) + along * np.sinh(gamma * step)
-        add(w, way, g)
-        add(T, way, S)
+        way = 0.0
+        if gamma > none:
+            way, a[k] = forth(gamma, along, output, step, both)
+            add(w, way, g)
+            add(T, way, S)
         now += step
-        if slides(side[k]):
+        if sliding and gamma > none:
             back = len(w) == 2 and length * length + way * inner < 0  # there it moves on a line
             if np.sqrt(dot(w, w)) <= AT_ORIGIN * length or back:
                 return FORK_W, now / time
@@ -330,26 +444,23 @@ def travel(
         for i in range(len(e)):
             if side[k, i] == 0:
                 T[i] = 0.0  # where it is released, it starts
-        T[plane] = 0.0
-        theta = now / 2
-        room = meet(k, plane, a, side, pulls, theta, faces, log, now, dot(g, e[plane]))
-        if not room or not settle(k, W, side, pulls, theta, faces, log, now):
+        theta = now / 2 if pulls.changes else 0.0
+        # One that is released just now, but not by the pull of the rest, is back at once.
+        moment = now - time / 2 if pulls.changes and step > 0 else theta
+        if plane < 0:
+            side[k, freed] = beyond
+            off(k, freed, beyond, 1.0, pulls)
+            note(log, k, freed, RELEASE, now, 1.0 if now > 0 else 0.0)
+        else:
+            T[plane] = 0.0
+            if not meet(k, plane, a, side, pulls, moment, faces, log, now, dot(g, e[plane])):
+                return NO_ROOM, 0.0
+        if not settle(k, W, side, pulls, moment, theta, faces, log, now):
             return NO_ROOM, 0.0
-        for i in range(len(e)):
-            S[i] = dot(e[i], g)
+        sliding = slides(side[k])
+        turning(k, S, side, pulls, 1.0, theta, faces)
         gamma = np.sqrt(dot(g, g))
     return FINE, 0.0
-
-
-@compiled
-def rates(k: int, side: Array, pulls: Pulls) -> None:
-    """How fast the pull on neuron k changes, of the hyperplanes that it is not on."""
-    pulls.rate[k] = 0.0
-    for plane in range(len(pulls.e)):
-        here = side[k, plane]
-        rate = pulls.plus_rate[plane] if here > 0 else pulls.minus_rate[plane]
-        if here != 0 and rate != 0:
-            add(pulls.rate[k], rate, pulls.e[plane])
 
 
 @compiled
@@ -357,9 +468,12 @@ def pulls_on(side: Array, lines: SampleLines, c: Array, rate: Array) -> Pulls:
     """The pulls on neurons with these sides, where the samples weigh c_i = p_i y_i."""
     plus, minus = pulls_of(lines, c)
     plus_rate, minus_rate = pulls_of(lines, rate)
-    free = free_pulls(side, lines.e, plus, minus)
-    none, velocity, changes = np.zeros(free.shape), np.empty(free.shape), bool(rate.any())
-    return Pulls(lines.e, plus, minus, plus_rate, minus_rate, free, none, velocity, changes)
+    e, changes = lines.e, bool(rate.any())
+    free = free_pulls(side, e, plus, minus)
+    turn = free_pulls(side, e, plus_rate, minus_rate) if changes else np.zeros(free.shape)
+    here, kappa, products = np.empty(e.shape[1]), np.empty((2, len(e))), np.zeros((2, len(e)))
+    bounds = plus, minus, plus_rate, minus_rate
+    return Pulls(e, lines.gram, *bounds, free, turn, free.copy(), changes, here, kappa, products)
 
 
 @compiled
@@ -367,7 +481,7 @@ def settle_all(W: Array, side: Array, lines: SampleLines, c: Array, faces: Faces
     """Release neurons that these pulls do not hold on the hyperplanes along which they slide."""
     pulls = pulls_on(side, lines, c, np.zeros(len(c)))
     for k in range(len(W)):
-        if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
+        if not settle(k, W, side, pulls, 0.0, 0.0, faces, log, 0.0):
             break
 
 
@@ -387,14 +501,44 @@ def move(
     W, a, side = net
     pulls = pulls_on(side, lines, c, change)
     none = STILL * np.maximum(np.abs(pulls.plus), np.abs(pulls.minus)).sum()
+    begin = -time / 2 if pulls.changes else 0.0
+    g, held = pulls.velocity, np.empty(len(W), np.bool_)
     for k in range(len(W)):
-        if not settle(k, W, side, pulls, 0.0, faces, log, 0.0):
+        held[k] = slides(side[k])
+        if held[k] and not settle(k, W, side, pulls, begin, 0.0, faces, log, 0.0):
             return NO_ROOM, k, 0.0
-        g = pulls.velocity[k]
-        if both and np.sqrt(dot(g, g)) * time > MOST_TURN:
-            return TOO_LONG, k, 0.0
-    S = np.dot(pulls.velocity, lines.e.T)
+    S = np.dot(g, lines.e.T)
     for k in range(len(W)):
+        square, inner, length = 0.0, 0.0, 0.0
+        for x in range(g.shape[1]):
+            square += g[k, x] ** 2
+            inner += g[k, x] * W[k, x]
+            length += W[k, x] ** 2
+        gamma = np.sqrt(square)
+        if both and gamma * time > MOST_TURN:
+            return TOO_LONG, k, 0.0
+        # Most neurons meet no hyperplane in a stage, and are released from none.
+        if gamma <= none and not (held[k] and pulls.changes):
+            continue
+        along, soon, within = inner / gamma, gamma <= none, 0
+        far = reach(gamma, along, a[k], time, both)
+        near = ON_PLANE * np.sqrt(length + a[k] ** 2)
+        for plane in range(len(lines.e)):  # without branches, so that it is vectorised
+            here = side[k, plane]
+            within += (here != 0) & (here * T[k, plane] <= abs(S[k, plane]) * far + near)
+        if held[k] and pulls.changes and within == 0 and not soon:
+            soon = next_release(k, side, pulls, begin, faces)[0] < time
+        way, after = forth(gamma, along, a[k], time, both)
+        if held[k]:  # it may come to w = 0 or a = 0
+            left = length + way * inner
+            soon = soon or left <= AT_ORIGIN * length or after * a[k] <= 0
+        if within == 0 and not soon:
+            a[k] = after
+            for x in range(g.shape[1]):
+                W[k, x] += way * g[k, x]
+            for plane in range(len(lines.e)):
+                T[k, plane] += way * S[k, plane]
+            continue
         end, share = travel(k, net, (T, S), pulls, faces, log, both, time, none)
         if end != FINE:
             return end, k, share

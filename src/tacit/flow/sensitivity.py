@@ -58,9 +58,8 @@ def response(
         if met[k]:
             on = max(on, int(np.sum(after[2][k] == 0)))
     plus, minus = pulls_of(lines, c)
-    some = SampleLines(
-        lines.X[rows], lines.y[rows], lines.alpha, lines.e, lines.line[rows], lines.r[rows]
-    )
+    X, y, line, r = lines.X[rows], lines.y[rows], lines.line[rows], lines.r[rows]
+    some = SampleLines(X, y, lines.alpha, lines.e, line, r, lines.gram)
     if len(rows) * d * (on + 4) * (len(events) + np.sum(met > 0)) > MOST_WORK:
         met[:] = 0
         if early:
@@ -190,7 +189,7 @@ def turned(
     for step in range(len(met) + 1):
         last = step == len(met)
         rank = _pull(g, side, e, plus, minus, Q)
-        if last or met[step] != RELEASE:
+        if last or met[step] != RELEASE or when[step] > now:
             time = max((h if last else when[step]) - now, 0.0)
             now += time
             _push(pushed, side, lines, Q, rank)
@@ -198,11 +197,13 @@ def turned(
             rate = dot(g, w) if both else 0.0
             normal = e[0 if last else plane[step]]
             speed = a * dot(normal, g)
-            grazes = abs(speed) <= GRAZES * abs(a) * np.sqrt(dot(g, g))
+            # At a release the velocity does not jump: when it happens says nothing either.
+            still = abs(speed) <= GRAZES * abs(a) * np.sqrt(dot(g, g))
+            still = still or (not last and met[step] == RELEASE)
             for i in range(len(X)):
                 wait = -late[i]
                 if not last:
-                    wait = 0.0 if grazes else -dot(normal, D[i]) / speed
+                    wait = 0.0 if still else -dot(normal, D[i]) / speed
                 late[i] += wait
                 for x in range(d):
                     D[i, x] += a * g[x] * wait

@@ -138,7 +138,9 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
     for begin, events in ((0.0, first.events.rows), (h / 2, new.events.rows)):
         k, plane = events[:, 0].astype(int), events[:, 1].astype(int)
         when = begin + events[:, 3] / 2
-        late = np.where(np.isin(plane, state.planes.line[cut]), float(one @ lengths) * (h - when), 0.0)
+        late = np.where(
+            np.isin(plane, state.planes.line[cut]), float(one @ lengths) * (h - when), 0.0
+        )
         bend, t = np.minimum(events[:, 4], STEP.most_bend), events[:, 3]
         bent = drift[k] * bend * t * (1 - t / h) + late
         kinks += list(zip(k.tolist(), when.tolist(), bent.tolist(), strict=True))
@@ -308,7 +310,7 @@ def second_order_errors(
     moved = h * np.maximum(*(rates(at, bend) for at in (state, new)))
     errors = (1 / 6 - GAMMA / 2) * moved / np.maximum(sizes(new), 1e-300)
     kinks = np.zeros(len(errors))
-    met = events[events[:, 2] != RELEASE]
+    met = events[(events[:, 2] != RELEASE) | (events[:, 3] > 0)]
     np.maximum.at(kinks, met[:, 0].astype(int), np.minimum(met[:, 4], STEP.most_bend))
     return errors * (1 + 2 * kinks)
 
