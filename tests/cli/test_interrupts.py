@@ -20,6 +20,7 @@ from tacit import interrupts
 from tacit.cli import main
 from tacit.files import writing
 from tacit.interrupts import orderly
+from tacit.values import BadInput
 
 TRIALS = Path(__file__).parents[1] / "interrupt_trials.py"
 
@@ -181,19 +182,87 @@ def test_what_is_ignored_stays_ignored():
         signal.signal(signal.SIGINT, before)
 
 
-def test_it_is_known_where_a_library_makes_another_error_of_it(monkeypatch, capsys):
-    """As matplotlib's C code does, which calls Python for a bounding box."""
+def failing(error: Exception, number: int = signal.SIGINT):
+    """A command that makes this error of an interrupt."""
 
-    def drawing(*_, **__):
+    def run(*_, **__):
         try:
-            ctrl_c()
+            os.kill(os.getpid(), number)
             compute()
         except KeyboardInterrupt:
-            raise ValueError("Invalid bounding box") from None
+            raise error from None
 
-    monkeypatch.setattr("tacit.cli.app", drawing)
+    return run
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("Invalid bounding box"),  # matplotlib's C code, which calls Python for one
+        BadInput("what was read is no number"),
+        BrokenPipeError(),  # `| tee log`: Ctrl-C has ended the reader as well
+        OSError("no space"),
+    ],
+)
+def test_it_is_known_where_another_error_is_made_of_it(monkeypatch, capsys, error):
+    monkeypatch.setattr("tacit.cli.app", failing(error))
     assert main(["list", "data"]) == 130
     assert capsys.readouterr().err == "tacit: interrupted; nothing was saved\n"
+
+
+def test_one_of_the_two_signals_may_be_ignored(monkeypatch, capsys):
+    """As Ctrl-C is in the background of a shell, where SIGTERM ends a command."""
+    monkeypatch.setattr("tacit.cli.app", failing(ValueError(), signal.SIGTERM))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with orderly():
+            assert main(["list", "data"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "tacit: interrupted; nothing was saved\n"
+
+
+def test_nobody_has_to_read_what_is_said(monkeypatch):
+    """`2>&1 | tee log`: Ctrl-C has ended the reader as well."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", buffering=1) as closed, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", closed)
+        patch.setattr("tacit.cli.app", failing(KeyboardInterrupt()))
+        assert main(["list", "data"]) == 130
+        with pytest.raises(BrokenPipeError):
+            closed.close()
+
+
+def test_it_waits_until_the_handlers_are_there(monkeypatch):
+    """Nobody would catch what is raised before."""
+    real, entered = signal.signal, []
+
+    def slow_signal(number, handler):
+        before = real(number, handler)
+        if number == signal.SIGINT and not entered:
+            ctrl_c()
+        return before
+
+    monkeypatch.setattr(signal, "signal", slow_signal)
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+    with pytest.raises(KeyboardInterrupt):
+        with orderly():
+            entered.append(True)
+            compute()
+    assert entered
+    assert before == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+
+
+def test_one_that_comes_when_a_command_is_done_is_not_raised(monkeypatch):
+    with orderly():
+        handler = signal.getsignal(signal.SIGINT)
+        monkeypatch.setattr(interrupts, "_installed", ctrl_c)
+        try:
+            interrupts.ignore()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
 
 STUBBORN = """
@@ -216,6 +285,11 @@ def test_the_second_one_ends_everything_at_once():
     done = subprocess.run([sys.executable, "-c", STUBBORN], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "tacit: interrupted twice; stopped at once\n"
+    reading, writing = os.pipe()
+    os.close(reading)  # as after `2>&1 | tee log`, whose reader Ctrl-C has ended as well
+    done = subprocess.run([sys.executable, "-c", STUBBORN], stderr=writing)
+    os.close(writing)
+    assert done.returncode == 130
 
 
 def test_one_that_comes_just_when_a_command_is_done_changes_nothing(monkeypatch):
