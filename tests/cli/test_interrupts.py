@@ -161,7 +161,8 @@ def test_a_library_is_left_first_but_not_waited_for_long(monkeypatch):
     assert next(clock) > interrupts.GRACE
 
 
-def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back():
+def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back(monkeypatch):
+    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: 1.0))
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with orderly():
         with pytest.raises(KeyboardInterrupt):
@@ -256,8 +257,8 @@ def test_it_waits_until_the_handlers_are_there(monkeypatch):
 
 def test_one_that_comes_when_a_command_is_done_is_not_raised(monkeypatch):
     with orderly():
-        handler = signal.getsignal(signal.SIGINT)
-        monkeypatch.setattr(interrupts, "_installed", ctrl_c)
+        handler, state = signal.getsignal(signal.SIGINT), interrupts._installed()
+        monkeypatch.setattr(interrupts, "_installed", lambda: ctrl_c() or state)
         try:
             interrupts.ignore()
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
