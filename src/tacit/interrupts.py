@@ -118,6 +118,19 @@ def orderly() -> Iterator[None]:
         sys.unraisablehook = hook
 
 
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def ignore() -> None:
     """Let no further interrupt change how the program ends: it only has to leave."""
     state = _installed()
