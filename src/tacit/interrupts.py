@@ -26,6 +26,8 @@ which a terminal and a wrapper (`make`, `uv run`) may both have passed on."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 OURS = os.path.dirname(__file__) + os.sep
 LIBRARY = os.sep + os.path.join("jax", "_src") + os.sep
+DRAWING = os.sep + "rich" + os.sep
+"""Nothing is raised while something is drawn: a bar that was half begun would hide the cursor."""
 UNSAFE = ("_xla_gc_callback", "_adjust_thread_count", "_publish", "orderly", "ignore")
 """Functions in which nothing is ever raised: Python lets no exception out of the first; the second,
 which starts the threads of a pool, would leave one that works on and that nobody waits for; after
@@ -68,6 +70,8 @@ def _can_be_raised(frame: FrameType | None, late: bool) -> bool:
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith("<frozen importlib") or code.co_name in UNSAFE:
+            return False
+        if DRAWING in code.co_filename:
             return False
         if LIBRARY in code.co_filename and not late:
             return False

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import io
 import itertools
 import os
 import signal
@@ -13,15 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from interrupt_trials import COMMANDS
 from tacit import interrupts
+from tacit.certificates.proof_file import cell_text
 from tacit.cli import main
 from tacit.files import writing
 from tacit.interrupts import orderly
 from tacit.values import BadInput
 
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 TRIALS = Path(__file__).parents[1] / "interrupt_trials.py"
 
 
@@ -93,6 +98,43 @@ def test_a_pool_knows_every_thread_that_it_has_started(monkeypatch):
             pool.submit(write)
             compute()
     assert wrote
+
+
+def test_a_terminal_gets_its_cursor_back(monkeypatch):
+    """Also where Ctrl-C comes while a bar begins, which hides it."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.0)
+    start, screen = threading.Thread.start, io.StringIO()
+
+    def slow_start(thread):
+        start(thread)
+        ctrl_c()
+        time.sleep(0.05)
+
+    monkeypatch.setattr(threading.Thread, "start", slow_start)
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        with Console(file=screen, force_terminal=True).status("at work"):
+            compute()
+    assert screen.getvalue().rfind(SHOW) > screen.getvalue().rfind(HIDE) >= 0
+
+
+def test_it_is_not_lost_while_a_proof_is_written():
+    """NumPy loses most of those that come while it makes texts of an array."""
+    cell, heard = np.tile(np.array([-1, 0, 1], dtype=np.int8), 20), []
+
+    def ring(*_):
+        heard.append(True)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(30):
+            heard.clear()
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 2e-4)
+                while not heard:
+                    cell_text(cell)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_what_has_been_written_is_known_to_be_so(tmp_path, monkeypatch):
