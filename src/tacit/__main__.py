@@ -14,8 +14,8 @@ def main() -> None:
     # Threads of BLAS wait by spinning: on small matrices, and beside other work, they took twelve
     # times the CPU time of one. It has to be said before NumPy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    code = None
     with orderly():
-        code = None
         try:
             from tacit.cli import main as run
 
@@ -23,7 +23,8 @@ def main() -> None:
             ignore()
         except KeyboardInterrupt:
             if code is None:  # else it had all been done
-                print("tacit: interrupted; nothing was saved", file=sys.stderr)
+                with contextlib.suppress(OSError):  # whoever reads it may have been interrupted too
+                    print("tacit: interrupted; nothing was saved", file=sys.stderr)
                 code = 130
         if code == 130:
             # Threads of JAX may still compute: at an orderly exit they would meet freed memory.

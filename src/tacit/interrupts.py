@@ -23,12 +23,15 @@ AGAIN = 0.01
 TWICE = 0.5
 """Seconds after which another Ctrl-C ends the program at once; what comes earlier is the same one,
 which a terminal and a wrapper (`make`, `uv run`) may both have passed on."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 OURS = os.path.dirname(__file__) + os.sep
 LIBRARY = os.sep + os.path.join("jax", "_src") + os.sep
-UNSAFE = ("_xla_gc_callback", "_adjust_thread_count", "_publish")
+DRAWING = os.sep + "rich" + os.sep
+"""Nothing is raised while something is drawn: a bar that was half begun would hide the cursor."""
+UNSAFE = ("_xla_gc_callback", "_adjust_thread_count", "_publish", "orderly", "ignore")
 """Functions in which nothing is ever raised: Python lets no exception out of the first; the second,
 which starts the threads of a pool, would leave one that works on and that nobody waits for; after
-the third what was written is known to be so."""
+the third what was written is known to be so; outside of the last two nobody would catch it."""
 
 
 class _Interrupts:
@@ -47,7 +50,8 @@ class _Interrupts:
             self.look(number, frame)
         elif now > self.first + TWICE:
             show_cursor = b"\x1b[?25h" if os.isatty(2) else b""
-            os.write(2, show_cursor + b"tacit: interrupted twice; stopped at once\n")
+            with contextlib.suppress(OSError):  # whoever reads it may have been interrupted too
+                os.write(2, show_cursor + b"tacit: interrupted twice; stopped at once\n")
             os._exit(130)
 
     def look(self, number: int, frame: FrameType | None) -> None:
@@ -66,6 +70,8 @@ def _can_be_raised(frame: FrameType | None, late: bool) -> bool:
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith("<frozen importlib") or code.co_name in UNSAFE:
+            return False
+        if DRAWING in code.co_filename:
             return False
         if LIBRARY in code.co_filename and not late:
             return False
@@ -96,25 +102,37 @@ def orderly() -> Iterator[None]:
             hook(what)
         # Else the interrupt left an object half-made, whose finaliser misses what it never had.
 
-    numbers = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM)
-        if signal.getsignal(number) not in (signal.SIG_IGN, None)
-    ]
-    before = {number: signal.signal(number, state.arrive) for number in numbers}
-    if alarm is not None:
-        before[alarm] = signal.signal(alarm, state.look)
+    before: dict[signal.Signals, Any] = {}
+    if alarm is not None:  # before an interrupt can come that would have to wait for it
         timer = signal.getitimer(signal.ITIMER_REAL)
+        before[alarm] = signal.signal(alarm, state.look)
     sys.unraisablehook = lost
+    for number in SIGNALS:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            before[number] = signal.signal(number, state.arrive)
     try:
         yield
     finally:
+        state.over = True
         if alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, *timer)
         for number, handler in before.items():
             if signal.getsignal(number) in (state.arrive, state.look):
                 signal.signal(number, handler)
         sys.unraisablehook = hook
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ignore() -> None:
@@ -136,6 +154,8 @@ def interrupted() -> bool:
 
 
 def _installed() -> _Interrupts | None:
-    handler = signal.getsignal(signal.SIGINT)
-    state = getattr(handler, "__self__", None)
-    return state if isinstance(state, _Interrupts) else None
+    for number in SIGNALS:  # either may be ignored
+        state = getattr(signal.getsignal(number), "__self__", None)
+        if isinstance(state, _Interrupts):
+            return state
+    return None

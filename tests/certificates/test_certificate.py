@@ -12,6 +12,7 @@ from tacit import Dataset, Setting
 from tacit.certificates import certificates_to_dict, certify, optimum, worst_of
 from tacit.data import load
 from tacit.models import Leaky
+from tacit.numerics.convex_program import bracket
 from tacit.values import Interval, Network
 
 
@@ -148,3 +149,17 @@ def test_the_order_of_arguments_is_said() -> None:
     refused(lambda: certify(network, data), "data comes first, then the network")
     refused(lambda: certify(data, (network.W, network.a)), "`network` must be a Network")
     assert certify(data.X, data.y, network).margin == certify(data, network).margin
+
+
+def test_its_own_proof_and_the_search_share_the_time(monkeypatch) -> None:
+    """The weights' own multipliers prove an optimum; where that takes too long, it is cut."""
+    data, given = load("orthogonal:n=10,d=2"), []
+    best = optimum(data).network
+
+    def noted(*args, seconds, **more):
+        given.append(seconds)
+        return bracket(*args, seconds=seconds, **more)
+
+    monkeypatch.setattr("tacit.certificates.certificate.bracket", noted)
+    assert certify(data, best, seconds=600.0).optimality == "certified"
+    assert 0 < given[0] <= 600

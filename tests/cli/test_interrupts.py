@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import io
 import itertools
 import os
 import signal
@@ -13,14 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from interrupt_trials import COMMANDS
 from tacit import interrupts
+from tacit.certificates.proof_file import cell_text
 from tacit.cli import main
 from tacit.files import writing
 from tacit.interrupts import orderly
+from tacit.values import BadInput
 
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 TRIALS = Path(__file__).parents[1] / "interrupt_trials.py"
 
 
@@ -94,6 +100,43 @@ def test_a_pool_knows_every_thread_that_it_has_started(monkeypatch):
     assert wrote
 
 
+def test_a_terminal_gets_its_cursor_back(monkeypatch):
+    """Also where Ctrl-C comes while a bar begins, which hides it."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.0)
+    start, screen = threading.Thread.start, io.StringIO()
+
+    def slow_start(thread):
+        start(thread)
+        ctrl_c()
+        time.sleep(0.05)
+
+    monkeypatch.setattr(threading.Thread, "start", slow_start)
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        with Console(file=screen, force_terminal=True).status("at work"):
+            compute()
+    assert screen.getvalue().rfind(SHOW) > screen.getvalue().rfind(HIDE) >= 0
+
+
+def test_it_is_not_lost_while_a_proof_is_written():
+    """NumPy loses most of those that come while it makes texts of an array."""
+    cell, heard = np.tile(np.array([-1, 0, 1], dtype=np.int8), 20), []
+
+    def ring(*_):
+        heard.append(True)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(30):
+            heard.clear()
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 2e-4)
+                while not heard:
+                    cell_text(cell)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_what_has_been_written_is_known_to_be_so(tmp_path, monkeypatch):
     """Ctrl-C just after the rename, when the file is there."""
     replace = os.replace
@@ -160,7 +203,8 @@ def test_a_library_is_left_first_but_not_waited_for_long(monkeypatch):
     assert next(clock) > interrupts.GRACE
 
 
-def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back():
+def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back(monkeypatch):
+    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: 1.0))
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with orderly():
         with pytest.raises(KeyboardInterrupt):
@@ -181,19 +225,87 @@ def test_what_is_ignored_stays_ignored():
         signal.signal(signal.SIGINT, before)
 
 
-def test_it_is_known_where_a_library_makes_another_error_of_it(monkeypatch, capsys):
-    """As matplotlib's C code does, which calls Python for a bounding box."""
+def failing(error: Exception, number: int = signal.SIGINT):
+    """A command that makes this error of an interrupt."""
 
-    def drawing(*_, **__):
+    def run(*_, **__):
         try:
-            ctrl_c()
+            os.kill(os.getpid(), number)
             compute()
         except KeyboardInterrupt:
-            raise ValueError("Invalid bounding box") from None
+            raise error from None
 
-    monkeypatch.setattr("tacit.cli.app", drawing)
+    return run
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("Invalid bounding box"),  # matplotlib's C code, which calls Python for one
+        BadInput("what was read is no number"),
+        BrokenPipeError(),  # `| tee log`: Ctrl-C has ended the reader as well
+        OSError("no space"),
+    ],
+)
+def test_it_is_known_where_another_error_is_made_of_it(monkeypatch, capsys, error):
+    monkeypatch.setattr("tacit.cli.app", failing(error))
     assert main(["list", "data"]) == 130
     assert capsys.readouterr().err == "tacit: interrupted; nothing was saved\n"
+
+
+def test_one_of_the_two_signals_may_be_ignored(monkeypatch, capsys):
+    """As Ctrl-C is in the background of a shell, where SIGTERM ends a command."""
+    monkeypatch.setattr("tacit.cli.app", failing(ValueError(), signal.SIGTERM))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with orderly():
+            assert main(["list", "data"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "tacit: interrupted; nothing was saved\n"
+
+
+def test_nobody_has_to_read_what_is_said(monkeypatch):
+    """`2>&1 | tee log`: Ctrl-C has ended the reader as well."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", buffering=1) as closed, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", closed)
+        patch.setattr("tacit.cli.app", failing(KeyboardInterrupt()))
+        assert main(["list", "data"]) == 130
+        with pytest.raises(BrokenPipeError):
+            closed.close()
+
+
+def test_it_waits_until_the_handlers_are_there(monkeypatch):
+    """Nobody would catch what is raised before."""
+    real, entered = signal.signal, []
+
+    def slow_signal(number, handler):
+        before = real(number, handler)
+        if number == signal.SIGINT and not entered:
+            ctrl_c()
+        return before
+
+    monkeypatch.setattr(signal, "signal", slow_signal)
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+    with pytest.raises(KeyboardInterrupt):
+        with orderly():
+            entered.append(True)
+            compute()
+    assert entered
+    assert before == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+
+
+def test_one_that_comes_when_a_command_is_done_is_not_raised(monkeypatch):
+    with orderly():
+        handler, state = signal.getsignal(signal.SIGINT), interrupts._installed()
+        monkeypatch.setattr(interrupts, "_installed", lambda: ctrl_c() or state)
+        try:
+            interrupts.ignore()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
 
 STUBBORN = """
@@ -216,6 +328,11 @@ def test_the_second_one_ends_everything_at_once():
     done = subprocess.run([sys.executable, "-c", STUBBORN], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "tacit: interrupted twice; stopped at once\n"
+    reading, writing = os.pipe()
+    os.close(reading)  # as after `2>&1 | tee log`, whose reader Ctrl-C has ended as well
+    done = subprocess.run([sys.executable, "-c", STUBBORN], stderr=writing)
+    os.close(writing)
+    assert done.returncode == 130
 
 
 def test_one_that_comes_just_when_a_command_is_done_changes_nothing(monkeypatch):

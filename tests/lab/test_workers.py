@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tacit
+import tacit.lab.server
 import tacit.lab.tab
 import tacit.lab.worker
 from lab_cases import CASE, SETTING, message
@@ -130,6 +135,51 @@ def test_a_flood_of_runs_costs_few_processes():
         await still_answers(page)
 
     on_a_page(story)
+
+
+def engines(group: int) -> list[int]:
+    """The processes of this group that workers are copies of."""
+    found = []
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if os.getpgid(pid) == group and b"multiprocessing.forkserver" in words:
+                found.append(pid)
+    return found
+
+
+def heeds(pid: int) -> bool:
+    """Whether Ctrl-C would not just end it, as before Python puts its own handler in place."""
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        kinds = [line.split() for line in lines if line.startswith(("SigBlk", "SigIgn", "SigCgt"))]
+        return any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for _, mask in kinds)
+    return False
+
+
+def test_ctrl_c_while_the_engine_is_loaded_is_one_line():
+    """A terminal sends it to the process that loads it, too, which has nothing to say."""
+    command = [sys.executable, "-m", "tacit", "lab", "xor", "--no-browser"]
+    pipe = subprocess.PIPE
+    server = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    while not any(map(heeds, engines(server.pid))):
+        assert server.poll() is None
+        time.sleep(0.001)
+    os.killpg(server.pid, signal.SIGINT)
+    assert server.communicate(timeout=60)[1] == "tacit: stopped\n"
+    assert server.returncode == 0
+
+
+def test_an_interrupt_before_the_server_begins_has_no_words(monkeypatch):
+    """Python warns of a coroutine that was never begun; here warnings are errors."""
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tacit.lab.server.asyncio, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tacit.lab.server.serve({}, 0, print)
+    gc.collect()
 
 
 def test_ten_pages_of_one_server_get_their_own_answers():

@@ -16,6 +16,7 @@ import pytest
 from helpers import rest_long
 from tacit.data import generate
 from tacit.numerics import column_generation as search
+from tacit.numerics import convex_program
 from tacit.numerics.arrangements import cells
 from tacit.numerics.convex_program import ConvexOptimum, bracket, convex_optimum
 from tacit.numerics.neurons import Neurons
@@ -403,6 +404,26 @@ def test_a_time_limit_leaves_valid_bounds(rng: np.random.Generator) -> None:
     hurried, best = convex_optimum(X, y, seconds=1e-3), convex_optimum(X, y)
     assert best.status == "certified"
     assert overlap(hurried.objective_bounds, best.objective_bounds)
+
+
+def test_the_second_proof_of_wide_data_has_what_is_left_of_the_time(rng, monkeypatch) -> None:
+    """In the span of the points there is one, and another in all dimensions."""
+    X, y, given = rng.normal(size=(6, 9)), np.array([1.0, -1, 1, -1, 1, -1]), []
+
+    def noted(*args: Any) -> ConvexOptimum:
+        given.append(args[-1])
+        return bracket(*args)
+
+    monkeypatch.setattr(convex_program, "bracket", noted)
+    assert convex_optimum(X, y, seconds=600).status == "certified"
+    assert 0 < given[0] <= 600
+
+
+def test_a_proof_that_is_cut_leaves_valid_bounds(rng: np.random.Generator) -> None:
+    X, y = rng.normal(size=(40, 50)), rng.choice([-1.0, 1.0], 40)
+    best = convex_optimum(X, y, seconds=1.0)
+    cut = bracket(X, y, 0.0, best.neurons, best.dual, seconds=0.0)
+    assert overlap(cut.objective_bounds, best.objective_bounds)
 
 
 def test_no_direction_to_begin_with_has_a_margin(rng: np.random.Generator) -> None:

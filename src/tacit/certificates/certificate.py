@@ -262,9 +262,11 @@ def _with_both_layers(
     if kkt.holds(tolerance):
         # Its own multipliers prove a global optimum at once, where it is one, and no search is
         # needed.
-        own = bracket(data.X, data.y, network.alpha, Neurons.of(network), kkt.multipliers)
+        neurons, started = Neurons.of(network), perf_counter()
+        own = bracket(data.X, data.y, network.alpha, neurons, kkt.multipliers, seconds=seconds)
         if own.gap <= tolerance:
             return margins_of(own.objective_bounds, 2.0), own.dual
+        seconds = max(seconds - (perf_counter() - started), 0.01 * seconds)
     best = convex_optimum(data.X, data.y, network.alpha, progress=progress, seconds=seconds)
     return margins_of(best.objective_bounds, 2.0), best.dual
 

@@ -25,7 +25,7 @@ from tacit.numerics.tree_proof import tree_proof
 from tacit.proofs import MOST_BYTES, Verification, verify, write_proof
 from tacit.values import BadInput
 
-SIGNS = np.array(["-", "0", "+"])
+SIGNS = "-0+"
 ATTEMPTS: tuple[tuple[str, float], ...] = (
     ("few cells", 0.0),
     ("subsets", 1e-9),
@@ -229,8 +229,13 @@ def _multipliers(optimum: Optimum, part: ClassOptimum) -> list[dict[str, Any]]:
             used = np.flatnonzero(z)
             if len(used):
                 pairs = [[int(rows[i]), float(z[i])] for i in used]
-                entries.append({"sign": s, "cell": "".join(SIGNS[cell + 1]), "z": pairs})
+                entries.append({"sign": s, "cell": cell_text(cell), "z": pairs})
     return entries
+
+
+def cell_text(cell: np.ndarray) -> str:
+    """The signs of a cell. Not by an array of texts: while NumPy reads one, interrupts are lost."""
+    return "".join(SIGNS[sign + 1] for sign in cell.tolist())
 
 
 def _reached(X: np.ndarray, c: np.ndarray, alpha: float, W: np.ndarray) -> float:

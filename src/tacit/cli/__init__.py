@@ -4,6 +4,7 @@ Exit codes: 0 success, 1 a check that was asked for fails, 2 bad input, 130 inte
 mistake of ours.
 """
 
+import contextlib
 import io
 import os
 import sys
@@ -53,15 +54,25 @@ def main(tokens: list[str], started: float | None = None) -> int:
             return _call(tokens)
     except KeyboardInterrupt:
         saved = ", ".join(str(path) for path in list(written)[-SAID:])
-        warn(f"interrupted; saved: {saved}" if saved else "interrupted; nothing was saved")
+        with contextlib.suppress(OSError):  # whoever reads it may have been interrupted too
+            warn(f"interrupted; saved: {saved}" if saved else "interrupted; nothing was saved")
         return 130
 
 
-def _call(tokens: list[str]) -> int:
+def _run(tokens: list[str]) -> int:
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return int(code or 0)
+    except Exception as error:
+        if interrupted():  # a library may have made this of it, or the reader of a pipe has it too
+            raise KeyboardInterrupt from error
+        raise
+
+
+def _call(tokens: list[str]) -> int:
+    try:
+        return _run(tokens)
     except UnusedCliTokensError as error:
         warn(f"'{' '.join(error.unused_tokens or [])}' is too much; see tacit {tokens[0]} --help")
         return 2
@@ -78,8 +89,6 @@ def _call(tokens: list[str]) -> int:
         warn(f"the output cannot be written: {error.strerror or error}")
         return 2
     except Exception as error:
-        if interrupted():  # a library may have made this of it
-            raise KeyboardInterrupt from error
         if os.environ.get("TACIT_DEBUG"):
             raise
         warn(

@@ -136,7 +136,7 @@ def print_json(value: Any) -> None:
     text = json_module.dumps(value, ensure_ascii=False, allow_nan=False)
     if not text.isprintable():
         text = "".join(c if c.isprintable() else json_module.dumps(c)[1:-1] for c in text)
-    print(text)
+    print(text, flush=True)  # what a closed pipe answers comes here, before anything else is said
 
 
 def warn(message: str) -> None:

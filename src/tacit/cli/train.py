@@ -154,9 +154,6 @@ def train(
     interrupted = TrainingOutcome.INTERRUPTED in run.outcomes
     if interrupted:
         picture = None
-        more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
-        where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
-        warn(f"interrupted at epoch {run.epoch} of {epochs}{where}")
     if picture is not None:
         from tacit.plot import draw_run
 
@@ -165,6 +162,10 @@ def train(
         print_json(run.to_dict())
     else:
         _print_run(run, out, picture)
+    if interrupted:
+        more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
+        where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
+        warn(f"interrupted at epoch {run.epoch} of {epochs}{where}")
     return 130 if interrupted else 0
 
 

@@ -144,7 +144,11 @@ def serve(greeting: dict[str, Any], port: int, ready: Callable[[str], None]) -> 
     port = ear.getsockname()[1]
     token = secrets.token_urlsafe(24)
     config = configuration(application(token, port, greeting))
-    asyncio.run(_serve(config, ear, lambda: ready(f"http://127.0.0.1:{port}/{token}/")))
+    serving = _serve(config, ear, lambda: ready(f"http://127.0.0.1:{port}/{token}/"))
+    try:
+        asyncio.run(serving)
+    finally:
+        serving.close()  # an interrupt may have come before it began, of which Python would warn
 
 
 def configuration(page: Starlette) -> uvicorn.Config:

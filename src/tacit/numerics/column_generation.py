@@ -211,15 +211,23 @@ class Search:
             missing = max(missing, self._join_best(*distinct(u, values), s, floors[s]))
         return missing or self.prove(lam, net, value)
 
-    def prove(self, lam: np.ndarray, net: Neurons, value: float) -> float:
-        """Price λ whatever it costs, and keep it if it proves more than was known."""
+    def prove(
+        self, lam: np.ndarray, net: Neurons, value: float, share: float = SEARCH.share_of_time
+    ) -> float:
+        """Price λ, in this share of the time left, and keep it if it proves more than was known."""
         rows, weights = self._support(lam)
         if cover(len(rows), self.X.shape[1]) <= SEARCH.eager_cells:
             return self._enumerate(rows, weights, net, value)
-        return self._branch(rows, weights, net, value)
+        return self._branch(rows, weights, net, value, share)
 
     def _branch(
-        self, rows: np.ndarray, weights: np.ndarray, net: Neurons, value: float, last: bool = False
+        self,
+        rows: np.ndarray,
+        weights: np.ndarray,
+        net: Neurons,
+        value: float,
+        share: float = SEARCH.share_of_time,
+        last: bool = False,
     ) -> float:
         """Price by branch and bound, and keep what it proves; what is missing joins.
 
@@ -236,7 +244,7 @@ class Search:
         bounds, missing = outer, 0.0
         if any(bound > ceiling for bound, ceiling in zip(outer, ceilings, strict=True)):
             enough = None if last else SEARCH.enough_neurons
-            seconds = max(self.left, 0.0) * (1.0 if last else SEARCH.share_of_time)
+            seconds = max(self.left, 0.0) * (1.0 if last else share)
             best = maxima(list(functions.values()), ceilings, enough, seconds)
             bounds = [min(bound, one.bound) for bound, one in zip(outer, best, strict=True)]
             closed = all(one.closed for one in best)

@@ -16,8 +16,8 @@ CELLS = 400
 """The grid on which outputs are computed."""
 FEW_NEURONS = 200
 """Outputs of wider networks are computed on a grid half as fine …"""
-MOST_PRODUCTS = 10**9
-"""… and so fine that neurons and points have at most so many products (some seconds)."""
+MOST_PRODUCTS = 4 * 10**8
+"""… and so fine that neurons and points have at most so many products (a second or so)."""
 
 
 class Plane(NamedTuple):

@@ -22,6 +22,7 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any
 
+from tacit.interrupts import held_back
 from tacit.sweeps.planned_run import DataCall, Pack, RunResult, Sets
 from tacit.sweeps.workers import CRASHES, Crashed
 from tacit.values import BadInput
@@ -219,19 +220,6 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
-
-
-@contextlib.contextmanager
-def held_back() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait meanwhile."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

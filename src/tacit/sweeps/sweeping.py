@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tacit.sweeps.local import held_back
+from tacit.interrupts import held_back
 from tacit.sweeps.loop import Progress, complete
 from tacit.sweeps.plan import Plan, read
 from tacit.sweeps.store import Store

@@ -20,8 +20,8 @@ SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
 MOST_BYTES = 1 << 30
 """Bytes read from a file of weights."""
-BLOCK = 10**7
-"""Products w_k·x_i that are held at a time."""
+BLOCK = 2**18
+"""Products w_k·x_i that are held at a time: what leaves the cache takes four times as long."""
 
 
 @dataclass(frozen=True, eq=False)
