@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from tacit.flow import _faces
+from tacit.flow import _faces, hyperplanes
+from tacit.flow.hyperplanes import hyperplanes_of
+from tacit.flow.stage import advance
+from tacit.flow.state import Events, State, start
 
 
 def normals(seed: int, many: int, d: int, rank: int) -> np.ndarray:
@@ -56,6 +59,57 @@ def test_the_shortest_velocity_is_that_of_scipy(seed: int, d: int, many: int, ra
     best = lsq_linear(E.T, -g, (low, high), method="bvls", tol=1e-14).x
     # The multipliers of dependent normals are not unique; the velocity is.
     np.testing.assert_allclose(g + kappa @ E, g + best @ E, atol=1e-7)
+
+
+def slid(seed: int, both: bool) -> tuple[State, np.ndarray, np.ndarray]:
+    """Neurons some of which slide, pulls, and a rate at which they change that releases some."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(8, 4)), rng.choice([-1.0, 1.0], 8)
+    W = rng.normal(size=(12, 4))
+    a = 1.1 * np.linalg.norm(W, axis=1) * rng.choice([-1, 1], 12)  # none comes to a = 0
+    state = start(hyperplanes_of(X, y, 0.0), W, a, both)
+    p, end = rng.uniform(0.05, 0.4, (2, 8))
+    advance(state, p * y, 1.5)
+    state.events = Events()
+    return state, p * y, (end - p) * y
+
+
+def test_a_neuron_is_released_when_its_multiplier_comes_to_its_bound() -> None:
+    """The pull changes evenly in one stage, or jumps a thousand times as often."""
+    released, h, many = 0, 0.2, 1000
+    for seed in range(20):
+        state, c, change = slid(seed, both=False)
+        once, often, seen = state.copy(), state.copy(), []
+        advance(once, c + change * h / 2, h, change)
+        for k in range(many):
+            before = len(often.events)
+            advance(often, c + change * (k + 0.5) * h / many, h / many)
+            seen += [(met, k * h / many) for met in list(often.events)[before:]]
+        for neuron in range(len(state.a)):
+            mine = [met for met in once.events if met.neuron == neuron]
+            same = [(met, when) for met, when in seen if met.neuron == neuron]
+            if {met.what for met in mine} == {"release"} and mine[0].when > 0:
+                assert [met.plane for met in mine] == [met.plane for met, _ in same]
+                assert all(
+                    abs(a.when - t) < 2 * h / many for a, (_, t) in zip(mine, same, strict=True)
+                )
+                np.testing.assert_allclose(once.W[neuron], often.W[neuron], atol=1e-6)
+                released += 1
+    assert released >= 5
+
+
+def test_products_by_a_gram_matrix_are_those_of_the_normals(monkeypatch) -> None:
+    ends = []
+    for most in (hyperplanes.MOST_PRODUCTS, 0):
+        monkeypatch.setattr(hyperplanes, "MOST_PRODUCTS", most)
+        state, c, change = slid(3, True)
+        assert len(state.planes.lines.gram) == (8 if most else 0)
+        advance(state, c + change / 2, 1.0, change)
+        assert {met.what for met in state.events} == {"cross", "slide", "release"}
+        ends.append(state)
+    assert (ends[0].events.rows[:, :3] == ends[1].events.rows[:, :3]).all()
+    np.testing.assert_allclose(ends[0].W, ends[1].W, atol=1e-13)
+    np.testing.assert_allclose(ends[0].products(), ends[0].W @ ends[0].planes.e.T, atol=1e-13)
 
 
 PATH = """

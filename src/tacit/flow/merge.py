@@ -9,6 +9,7 @@ smallest angle between them grows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,14 @@ class Shares:
     """The merged neuron that each one moves with."""
     share: np.ndarray
     """w_k = share_k w_group, and the same for a_k; 1 when the output layer is fixed."""
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """The neurons that move with each merged one."""
+        members: list[list[int]] = [[] for _ in range(int(self.group.max(initial=-1)) + 1)]
+        for k, g in enumerate(self.group.tolist()):
+            members[g].append(k)
+        return members
 
     def expand(self, small: State, factor: float = 1.0) -> State:
         """The state of all neurons; with both layers trained it is multiplied by a factor."""

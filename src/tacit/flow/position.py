@@ -121,18 +121,17 @@ class Position:
         now: Weights | None = None,
     ) -> None:
         """Make `new` the state; `now` is given where rounding hides p in the margins."""
+        new.known = None  # computed anew: what a stage adds to it adds rounding too
         self._refuse_orthogonal(new)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
         if new.events:
             self.log_t_event = self.log_t
-        new.known = None  # computed anew: what a stage adds to it adds rounding too
         self._keep_balance(new)
         self._add_errors(new, errors)
         for g, plane, what, *_ in new.events:
-            members = np.flatnonzero(self.shares.group == g).tolist()
-            self.events += [Event(self.s, k, plane, what) for k in members]
+            self.events += [Event(self.s, k, plane, what) for k in self.shares.members[g]]
         self.state, self.now = new, now or weigh(new, self.kind)
         self._remove_dead_neurons()
         if self.rescaled and self.now.log_L > -1:
@@ -151,13 +150,13 @@ class Position:
         All hyperplanes meet there. At w = 0 it is asked how many ways lead on (`leave_origin`);
         here w is not 0, as the points do not span all dimensions.
         """
-        for g in {event[0] for event in new.events}:
-            w, side = new.W[g], self.state.side[g]
-            slid = bool((side == 0).any() and (side != 0).any())
-            if slid and w.any() and np.abs(new.planes.e @ w).max() <= ON_ALL * norms(w):
-                raise Undecided(
-                    "a neuron that slides comes to where it is orthogonal to all points"
-                )
+        met = np.unique(new.events.rows[:, 0]).astype(int)
+        side = self.state.side[met]
+        slid = met[(side == 0).any(axis=1) & (side != 0).any(axis=1)]
+        length = norms(new.W[slid])
+        nearest = np.abs(new.products()[slid]).max(axis=1, initial=0.0)
+        if ((length > 0) & (nearest <= ON_ALL * length)).any():
+            raise Undecided("a neuron that slides comes to where it is orthogonal to all points")
 
     def _keep_balance(self, new: State) -> None:
         """Restore |a| = ‖w‖ and the sign of a, which a balanced neuron keeps for ever.
@@ -190,8 +189,7 @@ class Position:
             new.W[gone], new.a[gone], new.known = 0.0, 0.0, None
             self.decayed += int(gone.sum())
             for g in np.flatnonzero(gone):
-                members = np.flatnonzero(self.shares.group == g).tolist()
-                self.events += [Event(self.s, k, -1, "die") for k in members]
+                self.events += [Event(self.s, k, -1, "die") for k in self.shares.members[g]]
             self.now = weigh(new, self.kind)
 
     def _merge(self) -> None:
