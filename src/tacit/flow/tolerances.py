@@ -104,7 +104,7 @@ class PathTolerances:
     """The error of the time that an explicit step takes, relative to the time until then."""
     most_pieces: int = 60
     """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
-    implicit: float = 3e-5
+    implicit: float = 1e-5
     """The error of an implicit step, relative to every neuron; one of a hundredth of the size of
     the largest may have ten times the error …"""
     late: float = 1e-4
@@ -283,7 +283,7 @@ STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
 SMALLER_STEPS = PathTolerances(
-    step=3e-7, kink=1.5e-6, implicit=3e-6, late=1e-5, most_growth=0.7, late_growth=0.2
+    step=3e-7, kink=1.5e-6, implicit=1e-6, late=1e-5, most_growth=0.7, late_growth=0.2
 )
 """For a second computation: smaller errors of a step, and shorter steps where nothing else limits
 them."""
