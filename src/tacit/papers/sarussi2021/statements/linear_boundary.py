@@ -51,9 +51,10 @@ def wrong_side(network: Network, X: np.ndarray, cosine: float) -> float:
     0 is wrong except on the boundary; with `cosine` 0 it must be 0 there.
     """
     normal = clusters(network).normal
-    size = float(np.abs(network.a) @ np.linalg.norm(network.W, axis=1))
-    length = float(np.linalg.norm(normal))
-    if length == 0 or size == 0:
+    lengths = np.linalg.norm(network.W, axis=1)
+    size, length = float(np.abs(network.a) @ lengths), float(np.linalg.norm(normal))
+    # What rounding leaves of means that are equal is no classifier.
+    if size == 0 or length <= 1e-12 * lengths.max():
         return 0.0
     along = normal / length
     p = network.W @ along
