@@ -123,6 +123,8 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         end = weigh(new, kind, seen)
         drift = _coarse(_turns(state, end.p - one)) / 2
         errors = drift * h
+    if not math.isfinite(end.log_L):
+        raise Undecided("a step leads beyond floating point")
     kinks = []
     for begin, events in ((0.0, first.events.rows), (h / 2, new.events.rows)):
         k, plane = events[:, 0].astype(int), events[:, 1].astype(int)
