@@ -24,6 +24,7 @@ SLICE = {
     "first_layer": 10,
     "limit": 4,
     "explain": 4,
+    "extremes": 4,
     "check": 40,
     "proofs": 5,
     "files": 60,

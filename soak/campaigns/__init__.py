@@ -5,6 +5,7 @@ CAMPAIGNS = (
     "first_layer",
     "limit",
     "explain",
+    "extremes",
     "check",
     "proofs",
     "files",

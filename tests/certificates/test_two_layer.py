@@ -181,6 +181,13 @@ def test_a_point_at_zero_is_never_feasible(straight):
     assert kkt.feasibility > 0 and kkt.margin == 0 and not kkt.holds(1.0)
 
 
+@pytest.mark.parametrize("alpha", [1e-15, 1e-40, 1e-300])
+def test_an_output_that_the_slope_makes_small_is_a_margin(alpha):
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([-1, -1])
+    kkt = two_layer_kkt(X, y, Network([[-1.0, 0.0]], [1.0], alpha))
+    assert kkt.feasibility == 0 and kkt.margin == pytest.approx(alpha / 2, rel=1e-12)
+
+
 def test_an_output_that_is_only_rounding_is_no_margin(bent, rng):
     X, y = np.array([[1.0, -1], [2, 2]]), np.ones(2)
     case = bent(0.2)._replace(W=np.array([[1.0, 1]]), a=np.ones(1), X=X, y=y)

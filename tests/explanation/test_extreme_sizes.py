@@ -7,6 +7,7 @@ import pytest
 
 from statement_checks import flow_of, flow_setting, hypothesis, judged
 from tacit import Dataset, Limit, limit, load, optimum
+from tacit.explanation.observation import observe
 from tacit.explanation.other_runs import OtherRuns
 from tacit.explanation.smaller_starts import at_smaller_scales
 from tacit.files import npz_bytes
@@ -138,3 +139,31 @@ def test_a_folder_with_points_beyond_floating_point_is_refused(tmp_path):
     file.write_bytes(npz_bytes(changed))
     with pytest.raises(BadInput, match="entries of 9.0e[+]307"):
         Limit.load(tmp_path / "limit")
+
+
+@pytest.mark.parametrize(
+    ("id", "X", "setting", "seed"),
+    [
+        (
+            "lyu2021:lemmaI.2.1",
+            [[-52700.0, -26350.0], [0.0, 52700.0]],
+            flow_setting("leaky:0.99", 20, "balanced:0.003"),
+            92,
+        ),
+        (
+            "lyu2021:thmB.19",
+            [[9.6, 6.9], [227.2, -146.1], [-303.0, 295.3], [9.0, 287.4], [237.7, -20.4]],
+            flow_setting("leaky:1e-3", 4, "gaussian:0.189"),
+            70,
+        ),
+    ],
+)
+def test_weights_beyond_floating_point_are_not_shown(id, X, setting, seed):
+    """There they are scaled, and seem to fall."""
+    y = [1, -1] if len(X) == 2 else [-1] * len(X)
+    data = Dataset(np.array(X), np.array(y))
+    end = limit(data, setting, seed=seed)
+    assert end.path.moments[-1].log_L < -1e251
+    run = observe(end)
+    verdict = judged(id, Case(data, setting, run.start), run)
+    assert verdict.status == "confirmed", (verdict.residual, verdict.words)

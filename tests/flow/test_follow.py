@@ -177,3 +177,10 @@ def test_an_implicit_step_across_a_hyperplane_misses_no_fast_motion() -> None:
     path = follow(X, y, 0.3, W, a, False, "exponential", -0.6)
     (crossing,) = [event for event in path.events if (event.neuron, event.plane) == (1, 1)]
     assert crossing.s == pytest.approx(291.88, abs=0.05)
+
+
+def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:
+    X = [[1.6907871953707689e-37, -1.2980571134907425e-37]]
+    setting = Setting(activation="leaky:9.478283807562767e-12", width=1, init="gaussian:0.689")
+    end = limit(X, [-1], setting, seed=685, log10_loss=-112, seconds=20)
+    assert end.outcome == "proved", end

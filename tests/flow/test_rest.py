@@ -156,3 +156,18 @@ def test_samples_that_cannot_be_fitted_end_a_path() -> None:
     kept = int(path.reason.split("moment ")[1].split()[0])
     assert 0 < kept < 10 and np.sort(state.outputs())[kept:].min() > 5
     assert np.exp(path.last.log_L) == pytest.approx(least_loss(state), rel=1e-2)
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-15, 1e-300])
+def test_slopes_whose_fraction_is_beyond_64_bits(alpha: float) -> None:
+    """The rank of contradictory points is counted in whole numbers."""
+    setting = Setting(activation=f"leaky:{alpha}", width=6, init="gaussian:0.05")
+    end = limit([[1, 0], [1, 0], [0, 1]], [1, -1, 1], setting, seconds=20)
+    assert end.outcome == "undecided" and "ever larger weights" in end.reason
+
+
+def test_a_point_at_0_has_no_pull_to_be_weighed() -> None:
+    """Beside points of 1e34 it was 1e304 times that of the others."""
+    X, y = 3e34 * np.array([[-1.0], [1.0], [1.0], [0.0]]), [-1, 1, 1, 1]
+    setting = Setting(activation="leaky:0.99", width=50, init="gaussian:5e-7", train="first")
+    assert limit(X, y, setting, seconds=20).outcome == "partial"

@@ -85,7 +85,8 @@ class NeuronBlock:
         q, size = np.zeros((2, len(self.X)))
         for _, part in self.blocks():
             q += part.phi @ part.a
-            size += ((part.Z != 0) * part._sizes) @ np.abs(part.a)
+            slopes = np.where(part.Z > 0, 1.0, np.where(part.Z < 0, self.alpha, 0.0))
+            size += (slopes * part._sizes) @ np.abs(part.a)
         return without_rounding(self.y * q, (sum(self.W.shape) + 4) * size)
 
     def gradients(self, points: np.ndarray | slice, masks: np.ndarray) -> np.ndarray:

@@ -5,8 +5,12 @@ from dataclasses import replace
 
 from tacit.flow import Limit
 from tacit.flow.path import Path
+from tacit.flow.tolerances import LOWEST
 from tacit.theorems import Observation, PathPoint
 from tacit.values import Network
+
+DEEPEST = LOWEST * (1 - 1e-9)
+"""The log loss of moments that lie deeper is this, up to rounding."""
 
 
 def observe(limit: Limit) -> Observation:
@@ -16,7 +20,11 @@ def observe(limit: Limit) -> Observation:
 
 
 def observe_path(path: Path, alpha: float) -> Observation:
-    """A path that was cut off, as an observation."""
+    """A path that was cut off, as an observation, as far down as weights are what they are.
+
+    Deeper, beyond floating point, they are shown divided by their own growth.
+    """
+    moments = [moment for moment in path.moments if moment.log_L > DEEPEST]
     points = tuple(
         PathPoint(
             moment.log_t,
@@ -24,9 +32,9 @@ def observe_path(path: Path, alpha: float) -> Observation:
             Network(moment.state.W, moment.state.a, alpha),
             moment.errors,
         )
-        for moment in path.moments
+        for moment in moments
     )
-    times = [moment.s for moment in path.moments]
+    times = [moment.s for moment in moments]
     events = tuple(
         (points[min(bisect_left(times, event.s), len(times) - 1)].time, event.neuron, event.what)
         for event in path.events

@@ -41,7 +41,8 @@ def margin_at(log_slope: float, exponential: bool) -> float:
 def weigh(q: Array, seen: Array, lengths: Array, exponential: bool) -> tuple[Array, float, Array]:
     """p, log L and the bends, relative to the loss of the samples that are seen.
 
-    The p of the others is cut where their pull outweighs that of all that are seen.
+    The p of the others is cut where their pull outweighs that of all that are seen; a point at 0
+    pulls nothing.
     """
     log_values, log_slopes, bend = terms(q, exponential)
     top = -np.inf
@@ -61,7 +62,7 @@ def weigh(q: Array, seen: Array, lengths: Array, exponential: bool) -> tuple[Arr
             pull += p[i] * lengths[i]
     for i in range(len(q)):
         if not seen[i]:
-            most = 2 * pull / max(lengths[i], 1e-300)
+            most = 2 * pull / max(lengths[i], 1e-300) if lengths[i] > 0 else 0.0
             # exp overflows at 709; what is that large is cut anyway.
             p[i], bend[i] = min(np.exp(min(log_slopes[i] - log_L, 700.0)), most), 0.0
     return p, log_L, bend

@@ -256,7 +256,7 @@ def _exact_rank(state: State, rows: np.ndarray, sides: np.ndarray) -> int | None
     above, below = float(planes.alpha).as_integer_ratio()
     X = integer_rows(planes.X)
     towards = sides[:, planes.line[rows]] * np.sign(planes.r[rows]).astype(np.int8)
-    factors = np.where(towards > 0, below, np.where(towards < 0, above, 0)).astype(object)
+    factors = np.array([0, below, above], dtype=object)[towards]  # the last where it is −1
     A = np.hstack([factor[:, None] * X[rows] for factor in factors])
     of_line = dict(zip(planes.line[planes.r != 0].tolist(), X[planes.r != 0], strict=True))
     normals, held = [], 0

@@ -132,6 +132,8 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         end = weigh(new, kind, seen)
         drift = _coarse(_turns(state, end.p - one)) / 2
         errors = drift * h
+    if not math.isfinite(end.log_L):
+        raise Undecided("a step leads beyond floating point")
     # A sample that no neuron saw pulls as before when one sees it, but where its p was cut.
     cut = ~seen & (one * lengths >= float(one[seen] @ lengths[seen]))
     kinks = []

@@ -253,6 +253,24 @@ def test_the_printed_time_is_missed_and_the_corrected_one_scales_right():
     assert all(steps <= time_bound(50, c) for c, steps in taken.items())
 
 
+def test_neurons_that_see_neither_of_their_points_are_in_no_set():
+    """Two have w·x_1 = w·x_3 = 0, and one is 0; of the others the statements hold."""
+    case = xor_case(25, 0.1, seed=0)
+    W = case.given_start.W.copy()
+    W[0], W[1], W[2] = 0.0, 1e-6 * PATTERNS[1], 1e-6 * PATTERNS[3]
+    case = replace(case, start=Network(W, case.given_start.a), _properties={})
+    for number in ("lemma3.2", "thm3.3"):
+        assert judge(the(number), case, xor_run(case)).status == "confirmed"
+
+
+def test_filters_between_two_patterns_are_in_no_set():
+    case = xord_case(120, 1 / 410, seed=0)
+    W = case.given_start.W.copy()
+    W[0], W[1], W[2] = [1e-6, 0.0], 0.0, 1e-40 * PATTERNS[0]
+    case = replace(case, start=Network(W, case.given_start.a), _properties={})
+    assert judge(the("lemma6.2"), case, xord_run(case, 50)).status == "confirmed"
+
+
 def test_xor_counts_iterations_before_t():
     """A network that is one iteration ahead, as the printed count would have it, is a step off."""
     case = xor_case(30, 0.05, 2)

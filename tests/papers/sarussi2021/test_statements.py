@@ -249,6 +249,19 @@ def test_figure_5_linear_with_leaky_relu_and_not_with_relu():
     assert relu.outputs(np.array([[-2.0, -1.0]])) == 0
 
 
+@pytest.mark.parametrize("alpha", [1e-8, 1e-15, 1e-40])
+def test_where_both_neurons_are_negative_the_output_is_small_and_has_its_sign(rng, alpha):
+    case = clustered(rng, 2, 1, alpha, 0.0)
+    assert judge(the("thm5.1"), case).status == "confirmed"
+    assert judge(the("cor6.1"), case).status == "confirmed"
+
+
+def test_means_that_are_equal_but_for_rounding_are_no_classifier(rng):
+    W = rng.standard_normal((1, 2))
+    network = Network(np.vstack([W, W * (1 + 1e-15)]), np.array([1.0, -1.0]), 0.3)
+    assert wrong_side(network, rng.standard_normal((5, 2)), 0.0) == 0
+
+
 def test_output_weights_must_be_halves(rng):
     case = clustered(rng, 2, 2, 0.2, 0.1)
     a = case.start.a * [1, 1, 1, 1 + 1e-6]

@@ -38,3 +38,18 @@ def test_the_dual_constraint_of_orthogonal_rows(seed):
 def test_with_spikes_the_two_forms_differ():
     one, case = theorem("wang2022:rem1"), Case(load("wang2022_f1"), RELU)
     assert one.residual(one.predict(case), case, None) > 0.01
+
+
+def test_a_sum_along_one_of_the_random_vectors():
+    """One of the vectors that are tried is nearly along it, and what is across it is rounding."""
+    one, v = theorem("wang2022:lemma7"), np.random.default_rng(0).normal(size=(200, 2))[0]
+    for aside in (1e-3, 1e-4, 1e-5):
+        case = Case(Dataset([v + aside * v[::-1] * [1, -1]], [1]), RELU)
+        assert one.residual(one.predict(case), case, None) <= 1e-14
+
+
+@pytest.mark.parametrize("y", [[1, -1, 1], [-1, 1, -1]])
+def test_points_on_one_ray_whose_pulls_cancel(y):
+    """At λ = y both maxima are 0, and rounding is all that is left of them."""
+    case = Case(Dataset(np.outer([1, 2, 1], [0.3, -0.7, 0.1]), y), RELU)
+    assert judge(theorem("wang2022:rem1"), case).status == "confirmed"

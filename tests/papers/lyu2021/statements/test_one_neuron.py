@@ -28,3 +28,12 @@ def test_lemma_A_4_on_other_data(alpha: float, call: str) -> None:
         t = case.data.X @ w.T
         best = (case.data.y[:, None] * np.maximum(t, alpha * t)).min(axis=0).max() / 2
         assert best == pytest.approx(said.values["margin"], rel=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 1e-12, 1e-15, 1e-30])
+def test_lemma_A_4_with_a_slope_near_0(alpha: float) -> None:
+    """The constraints of the two classes are of very different lengths."""
+    setting = Setting(activation=f"leaky:{alpha}", width=1, rule="flow")
+    for seed in range(20):
+        verdict = judged("lyu2021:lemmaA.4", Case(load(f"linear:n=5,d=2,seed={seed}"), setting))
+        assert verdict.status in ("confirmed", "open"), verdict

@@ -28,7 +28,9 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     DIVERSE_LABELS,
     XOR_KINDS,
     XOR_LABELS,
+    in_one,
     nearest_patterns,
+    one_is_nearest,
     outputs_by_kind,
     own_patterns,
 )
@@ -175,9 +177,11 @@ class ClusteringXOR(Theorem):
         networks = [moment.network for moment in run.path]
         q = np.array([XOR_LABELS * outputs_by_kind(net, XOR_KINDS) for net in networks])
         counts = count_before(q < 1)
-        patterns = own_patterns(run.start)
-        everyone = np.arange(len(patterns))
-        return off(run, everyone, patterns, counts[:, patterns], prediction.values["step"])
+        mine = np.flatnonzero(in_one(run.start))
+        if len(mine) == 0:
+            return None
+        patterns = own_patterns(run.start)[mine]
+        return off(run, mine, patterns, counts[:, patterns], prediction.values["step"])
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """While all margins are below 1: w_0 + tηx_i, and −ηx_l more at odd t."""
@@ -261,7 +265,8 @@ class ClusteringXORD(Theorem):
         high = [outputs_by_kind(moment.network, DIVERSE[:1])[0] for moment in run.path]
         counts = count_before(np.array(high) < prediction.values["confidence"])
         patterns = nearest_patterns(run.start.W)
-        mine = np.flatnonzero((run.start.a > 0) & (patterns % 2 == 0))
+        sure = one_is_nearest(run.start.W, prediction.values["step"])
+        mine = np.flatnonzero((run.start.a > 0) & (patterns % 2 == 0) & sure)
         if len(mine) == 0:
             return None
         return off(run, mine, patterns[mine], counts[:, None], prediction.values["step"])

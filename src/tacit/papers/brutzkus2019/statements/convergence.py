@@ -35,8 +35,10 @@ from tacit.papers.brutzkus2019.statements.kinds import (
     XOR_KINDS,
     XOR_LABELS,
     angles,
+    in_one,
     misclassified,
     nearest_patterns,
+    one_is_nearest,
     outputs_by_kind,
     own_patterns,
 )
@@ -225,8 +227,8 @@ class ConvergenceXOR(Theorem):
         late = lateness(run, [max(1 - float(m.min()), 0.0) for m in q], _most(prediction))
         if late is None:
             return None
-        turned = angles(run.end.W, PATTERNS[own_patterns(run.start)])
-        return max(late, float(turned.max()) / prediction.values["angle"] - 1, 0.0)
+        turned = angles(run.end.W, PATTERNS[own_patterns(run.start)])[in_one(run.start)]
+        return max(late, float(turned.max(initial=0.0)) / prediction.values["angle"] - 1, 0.0)
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
         """Every neuron at its point, as long as it must be."""
@@ -310,7 +312,8 @@ class ConvergenceXORD(Theorem):
             return None
         errors = share_misclassified(run.end, case)
         own = nearest_patterns(run.start.W)
-        mine = (run.start.a > 0) & (own % 2 == 0)
+        sure = one_is_nearest(run.start.W, case.setting.lr)
+        mine = (run.start.a > 0) & (own % 2 == 0) & sure
         turned = angles(run.end.W[mine], PATTERNS[own[mine]]).max(initial=0.0)
         return max(late, errors, float(turned) / prediction.values["angle"] - 1, 0.0)
 

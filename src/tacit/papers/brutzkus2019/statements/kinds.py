@@ -40,6 +40,18 @@ def own_patterns(start: Network) -> np.ndarray:
     return np.where(along > 0, first, first + 2)
 
 
+def in_one(start: Network) -> np.ndarray:
+    """XOR: which neurons are in one of these sets; one with w_0·x_i = 0 is in none."""
+    first = np.where(start.a > 0, 0, 1)
+    return np.asarray((start.W * PATTERNS[first]).sum(axis=1) != 0)
+
+
+def one_is_nearest(W: np.ndarray, eta: float) -> np.ndarray:
+    """Which neurons have their largest w·p_l at one l only, by more than steps of η round off."""
+    z = np.sort(W @ PATTERNS.T, axis=1)
+    return np.asarray(z[:, -1] - z[:, -2] > 1e-9 * eta)
+
+
 def angles(W: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """The angles in radians between vectors of the plane; a zero vector is at π/2."""
     cross = W[..., 0] * towards[..., 1] - W[..., 1] * towards[..., 0]

@@ -1,5 +1,6 @@
 """One Leaky ReLU alone: its only KKT point (Lemma A.4)."""
 
+import math
 from dataclasses import replace
 from typing import Literal
 
@@ -12,7 +13,16 @@ from tacit.papers.lyu2021.networks import one_neuron
 from tacit.papers.lyu2021.scaled_margin import ScaledMargin, scaled_margin
 from tacit.papers.lyu2021.statements.cases import hinted_case
 from tacit.papers.lyu2021.statements.hypotheses import network_checks, width_is
-from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source, Theorem
+from tacit.theorems import (
+    Case,
+    Erratum,
+    Estimate,
+    Evidence,
+    Observation,
+    Prediction,
+    Source,
+    Theorem,
+)
 from tacit.values import Check, Dataset, Network, Setting
 
 Sign = Literal[1, -1]
@@ -82,15 +92,21 @@ class LemmaA4(Theorem):
         residual of the predicted network."""
         X, y = case.data.X, case.data.y
         Z = np.where(y > 0, 1.0, case.alpha)[:, None] * y[:, None] * X
-        Z = Z / np.linalg.norm(Z, axis=1).max()
-        rows, goal = np.vstack([Z.T, np.ones(len(Z))]), np.append(np.zeros(X.shape[1]), 1.0)
+        lengths = np.linalg.norm(Z, axis=1)  # very different ones, where α is small
+        rows = np.vstack([Z.T / lengths, lengths.min() / lengths])
+        goal = np.append(np.zeros(X.shape[1]), 1.0)
         left = rows @ nnls(rows, goal)[0] - goal
         w = left[:-1] / np.linalg.norm(left[:-1])  # the only KKT point of a linear problem
         net = one_neuron(prediction.values["w"], case.alpha)
         kkt = two_layer_kkt(case.data, net)
         off = abs(kkt.margin / prediction.values["margin"] - 1)
         apart = float(np.linalg.norm(w - prediction.values["w"]))
-        return max(apart, off, kkt.stationarity, kkt.complementarity)
+        gap = best_neuron(case, 1).margin_bounds.gap
+        return Estimate(
+            max(apart, off, kkt.stationarity, kkt.complementarity),
+            math.sqrt(2 * gap),  # a unit vector of margin γ⁺(1 − gap) may be as far from w⁺
+            f"the bounds of γ⁺ are {gap:.1e} of it apart",
+        )
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
         return f"The KKT system, solved in another way, has the same solution up to {residual:.1e}."

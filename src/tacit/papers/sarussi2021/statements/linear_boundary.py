@@ -51,9 +51,10 @@ def wrong_side(network: Network, X: np.ndarray, cosine: float) -> float:
     0 is wrong except on the boundary; with `cosine` 0 it must be 0 there.
     """
     normal = clusters(network).normal
-    size = float(np.abs(network.a) @ np.linalg.norm(network.W, axis=1))
-    length = float(np.linalg.norm(normal))
-    if length == 0 or size == 0:
+    lengths = np.linalg.norm(network.W, axis=1)
+    size, length = float(np.abs(network.a) @ lengths), float(np.linalg.norm(normal))
+    # What rounding leaves of means that are equal is no classifier.
+    if size == 0 or length <= 1e-12 * lengths.max():
         return 0.0
     along = normal / length
     p = network.W @ along
@@ -70,11 +71,12 @@ def wrong_side(network: Network, X: np.ndarray, cosine: float) -> float:
         inside = np.abs(np.cos(angles)) >= cosine - 1e-12
         c, s = np.cos(angles[inside]), np.sin(angles[inside])
         Z = np.outer(c, p) + np.outer(s, q)
-        N = np.maximum(Z, network.alpha * Z) @ network.a
+        phi = np.maximum(Z, network.alpha * Z)
+        N = phi @ network.a
         on_the_line = np.abs(c) <= 1e-12
         wrong = np.where(on_the_line, np.abs(N), -np.sign(c) * N) / size
         # An output that is 0 up to rounding has no sign: then the cosine itself is what is wrong.
-        silent = ~on_the_line & (np.abs(N) <= 1e-14 * size)
+        silent = ~on_the_line & (np.abs(N) <= 1e-14 * np.abs(phi) @ np.abs(network.a))
         worst = max(worst, float(np.where(silent, np.abs(c), wrong).max(initial=0.0)))
     return worst
 

@@ -60,6 +60,7 @@ class Lemma7(Theorem):
         lengths = np.linalg.norm(aside, axis=1)
         # A v nearly along the sum has no direction across it that rounding would not decide.
         aside = aside[lengths > 1e-6] / lengths[lengths > 1e-6, None]
+        aside -= np.outer(aside @ unit, unit)  # what is short has a large rounding error along it
         worst = 0.0
         said = prediction.values
         for share, largest in zip(said["shares"], said["largest"], strict=True):

@@ -56,7 +56,8 @@ class Remark1(Theorem):
         return Prediction(words, {"multipliers": lam, "largest": values})
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float | None:
-        """The largest relative difference of the two maxima; the first is over all cells."""
+        """The largest difference of the two maxima, relative to Σ|λ_i|‖x_i‖ as their rounding is;
+        the first is over all cells."""
         X, said = case.data.X, prediction.values
         rows = X.any(axis=1)
         if not rows.any():
@@ -65,11 +66,11 @@ class Remark1(Theorem):
             every = cells(X[rows], MOST_CELLS)
         except TooManyCells:
             return None
-        worst = 0.0
+        worst, lengths = 0.0, np.linalg.norm(X[rows], axis=1)
         for lam, largest in zip(said["multipliers"], said["largest"], strict=True):
             both = (price(X[rows], s * lam[rows], 0.0, every, 0.0).bound for s in (1, -1))
-            whole = max(both)
-            worst = max(worst, abs(whole - largest) / max(whole, 1e-300))
+            size = float(np.abs(lam[rows]) @ lengths)
+            worst = max(worst, abs(max(both) - largest) / max(size, 1e-300))
         return worst
 
     def verdict(self, residual: float, prediction: Prediction, run: Observation | None) -> str:
