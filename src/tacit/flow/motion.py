@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow._closed_forms import forth, next_plane, reach
 from tacit.flow._faces import Faces, add, boxed, dot, face_of, project, unbounded
 from tacit.flow._lines import SampleLines, free_pulls, pulls_of
 from tacit.flow.tolerances import STAGE
@@ -17,7 +18,7 @@ from tacit.numerics.compiled import compiled
 
 ON_PLANE, AT_ORIGIN = STAGE.on_plane, STAGE.at_origin
 TIE, STILL = STAGE.tie, STAGE.still
-SAME_ROOT, MOST_EVENTS, MOST_TURN = STAGE.same_root, STAGE.most_events, STAGE.most_turn
+MOST_EVENTS, MOST_TURN = STAGE.most_events, STAGE.most_turn
 CROSS, SLIDE, RELEASE = 0, 1, 2
 KINDS = ("cross", "slide", "release")
 """Kinds of events, by their numbers."""
@@ -202,92 +203,6 @@ def note(log: Log, k: int, plane: int, what: int, when: float, bend: float) -> N
         row = log.rows[count]
         row[0], row[1], row[2], row[3], row[4] = k, plane, what, when, bend
     log.number[0] += 1
-
-
-@compiled
-def first_root(t: float, s: float, along: float, a: float, leaving: bool) -> float:
-    """The first τ > 0 with t⊥ + s (w∥ cosh τ + a sinh τ) = 0: a quadratic equation for e^τ."""
-    rest = t - s * along
-    A, C = s * (along + a) / 2, s * (along - a) / 2
-    square = rest * rest - 4 * A * C
-    if not square >= 0:
-        return np.inf
-    root = np.sqrt(square)
-    # The root that does not cancel; the other follows from the product of both.
-    half = -(rest + (root if rest >= 0 else -root)) / 2
-    first = np.inf
-    for number in range(2):
-        E = half / A if number == 0 else C / half
-        if 1 < E < first and not (leaving and E - 1 < SAME_ROOT):
-            first = E
-    return np.log(first)
-
-
-@compiled
-def forth(gamma: float, along: float, a: float, time: float, both: bool) -> tuple[float, float]:
-    """How far along g a neuron goes, w += way·g, and its output weight then."""
-    if not both:
-        return a * time, a
-    # cosh − 1 is 2 sinh² of the half: as a difference it loses all digits of a short way.
-    half, sinh = np.sinh(gamma * time / 2), np.sinh(gamma * time)
-    less = 2 * half * half
-    return (less * along + sinh * a) / gamma, a * (1 + less) + along * sinh
-
-
-@compiled
-def reach(gamma: float, along: float, a: float, time: float, both: bool) -> float:
-    """How far along g, in units of g, a neuron can have been until then."""
-    if not both:
-        return abs(a) * time
-    less = 2 * np.sinh(gamma * time / 2) ** 2
-    return (abs(along) * less + abs(a) * np.sinh(gamma * time)) / gamma
-
-
-@compiled
-def next_plane(
-    T: Array,
-    S: Array,
-    side: Array,
-    gamma: float,
-    along: float,
-    a: float,
-    length: float,
-    left: float,
-    both: bool,
-) -> tuple[float, int]:
-    """When the neuron meets its next hyperplane, and which; inf when not in the time left.
-
-    T and S are the products of all normals with w and with the velocity; `along` is ĝ·w.
-    """
-    far, near = reach(gamma, along, a, left, both), ON_PLANE * np.hypot(length, a)
-    # In units of the neuron: the square in `first_root` may under- or overflow.
-    unit = max(np.hypot(length, a), 1e-300)
-    along, a, length = along / unit, a / unit, length / unit
-    way, after = forth(gamma, along, a, left, both)
-    way *= gamma
-    turns = a * after < 0  # it turns around on the way
-    soonest, met = np.inf, -1
-    for plane in range(len(T)):
-        here = side[plane]
-        # Most hyperplanes are out of reach, and this is far cheaper than the logarithm of a root.
-        if here == 0 or here * T[plane] > abs(S[plane]) * far + near:
-            continue
-        t, s = T[plane] / unit, S[plane] / gamma
-        at = abs(t) <= ON_PLANE * length
-        towards = here * s * a  # the sign of the rate at which it goes away from the plane
-        if not (at or here * (t + s * way) < 0 or here * t < 0 or turns):
-            continue
-        if (at and towards < 0) or (not at and here * t < 0):
-            when = 0.0
-        elif both:
-            when = first_root(t, s, along, a, at and towards > 0) / gamma
-        else:
-            when = np.inf if at else -t / (s * a * gamma)
-            if not when > 0:
-                when = np.inf
-        if when <= soonest and when < np.inf:
-            soonest, met = when, plane
-    return soonest, met
 
 
 @compiled
@@ -517,28 +432,29 @@ def move(
         gamma = np.sqrt(square)
         if both and gamma * time > MOST_TURN:
             return TOO_LONG, k, 0.0
-        # Most neurons meet no hyperplane in a stage, and are released from none.
         if gamma <= none and not (held[k] and pulls.changes):
             continue
-        along, soon, within = inner / gamma, gamma <= none, 0
-        far = reach(gamma, along, a[k], time, both)
-        near = ON_PLANE * np.sqrt(length + a[k] ** 2)
-        for plane in range(len(lines.e)):  # without branches, so that it is vectorised
-            here = side[k, plane]
-            within += (here != 0) & (here * T[k, plane] <= abs(S[k, plane]) * far + near)
-        if held[k] and pulls.changes and within == 0 and not soon:
-            soon = next_release(k, side, pulls, begin, faces)[0] < time
-        way, after = forth(gamma, along, a[k], time, both)
-        if held[k]:  # it may come to w = 0 or a = 0
-            left = length + way * inner
-            soon = soon or left <= AT_ORIGIN * length or after * a[k] <= 0
-        if within == 0 and not soon:
-            a[k] = after
-            for x in range(g.shape[1]):
-                W[k, x] += way * g[k, x]
-            for plane in range(len(lines.e)):
-                T[k, plane] += way * S[k, plane]
-            continue
+        if gamma > none:
+            # Most neurons meet no hyperplane in a stage, and are released from none.
+            along, within = inner / gamma, 0
+            far = reach(gamma, along, a[k], time, both)
+            near = ON_PLANE * np.sqrt(length + a[k] ** 2)
+            for plane in range(len(lines.e)):  # without branches, so that it is vectorised
+                here = side[k, plane]
+                within += (here != 0) & (here * T[k, plane] <= abs(S[k, plane]) * far + near)
+            way, after = forth(gamma, along, a[k], time, both)
+            alone = within == 0
+            if alone and held[k]:  # nor do they come to w = 0 or a = 0
+                alone = length + way * inner > AT_ORIGIN * length and after * a[k] > 0
+                if alone and pulls.changes:
+                    alone = next_release(k, side, pulls, begin, faces)[0] >= time
+            if alone:
+                a[k] = after
+                for x in range(g.shape[1]):
+                    W[k, x] += way * g[k, x]
+                for plane in range(len(lines.e)):
+                    T[k, plane] += way * S[k, plane]
+                continue
         end, share = travel(k, net, (T, S), pulls, faces, log, both, time, none)
         if end != FINE:
             return end, k, share
