@@ -292,7 +292,7 @@ class Flow(Position):
                 # them.
                 if self._worse(new, now) or (deep and self._worse(new, weigh(new, self.kind))):
                     error = math.inf
-                allowed = self.errors.late if late else self.errors.implicit
+                allowed = self._allowed()
                 if error <= allowed:
                     self.log_scale += 2 * rate * h
                     middle = None if late else half_way(self.state, landed, h, self.kind)
@@ -359,6 +359,12 @@ class Flow(Position):
         Large weights that do not fit the data yet are not deep down.
         """
         return is_deep(self.state) and not self.rescaled and self.now.log_L < -1
+
+    def _allowed(self) -> float:
+        """The error of an implicit step: the deeper, the slower the direction moves on."""
+        if self.rescaled:
+            return self.errors.late
+        return min(self.errors.implicit * max(1.0, -self.now.log_L), self.errors.late)
 
     def _late(self) -> bool:
         """Whether the loss is so small that the direction hardly moves while it halves."""

@@ -104,13 +104,14 @@ class PathTolerances:
     """The error of the time that an explicit step takes, relative to the time until then."""
     most_pieces: int = 60
     """Pieces on which the time of one step is integrated; the last one is 2^(−60) of it."""
-    implicit: float = 1e-5
-    """The error of an implicit step, relative to every neuron; one of a hundredth of the size of
-    the largest may have ten times the error …"""
+    implicit: float = 2e-6
+    """The error of an implicit step, times log(1/L) where that is above 1, relative to every
+    neuron; one of a hundredth of the size of the largest may have ten times the error; …"""
     late: float = 1e-4
-    """… and, relative to the largest neuron, from here on: …"""
+    """… it is at most this, …"""
     late_loss: float = -1000 * LN10
-    """… the log loss from which on an error decays while the network grows."""
+    """… and from this log loss on relative to the largest neuron: it decays while the network
+    grows."""
     most_guess: float = 2.0
     """By how much log p is extrapolated at most when it is guessed."""
     most_growth: float = 1.0
@@ -283,7 +284,7 @@ STAGE = StageTolerances()
 STEP = StepTolerances()
 PATH = PathTolerances()
 SMALLER_STEPS = PathTolerances(
-    step=3e-7, kink=1.5e-6, implicit=1e-6, late=1e-5, most_growth=0.7, late_growth=0.2
+    step=3e-7, kink=1.5e-6, implicit=2e-7, late=1e-5, most_growth=0.7, late_growth=0.2
 )
 """For a second computation: smaller errors of a step, and shorter steps where nothing else limits
 them."""
