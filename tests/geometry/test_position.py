@@ -121,3 +121,17 @@ def test_too_many_subsets(rng: np.random.Generator, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(base, "MOST_OPERATIONS", 100)
     assert check(Dataset(X, np.ones(20))).properties["general_position"].holds is None
     assert general_position(X).holds is True
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(0, 5), st.booleans())
+def test_the_slack_is_the_smallest_singular_value_of_all_subsets(seed, d, more, nearly) -> None:
+    """Most subsets are passed over by their determinant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(d + more, d))
+    if nearly:
+        X[-1] = X[: d - 1].sum(axis=0) + 1e-7 * rng.normal(size=d)
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    all_of_them = [unit[list(rows)] for rows in combinations(range(len(X)), d)]
+    smallest = min(np.linalg.svd(rows, compute_uv=False)[-1] for rows in all_of_them)
+    finding = general_position(X)
+    assert finding.holds is True and finding.slack == pytest.approx(smallest, rel=1e-12, abs=1e-14)
