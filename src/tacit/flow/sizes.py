@@ -1,8 +1,6 @@
-"""Sizes, speeds and distances of the neurons of a state."""
+"""Sizes and speeds of the neurons of a state."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -46,15 +44,3 @@ def conserved(state: State) -> np.ndarray:
 def sizes(state: State) -> np.ndarray:
     """The norm of each neuron (w_k, a_k)."""
     return np.hypot(norms(state.W), state.a)
-
-
-def distance(one: State, other: State) -> float:
-    """The distance of two networks with the same neurons, relative to their size."""
-    size = math.hypot(float(np.linalg.norm(other.W)), float(np.linalg.norm(other.a)))
-    return float(np.linalg.norm(distances(one, other) * sizes(other))) / size
-
-
-def distances(one: State, other: State) -> np.ndarray:
-    """The distance of each neuron from the same one of another network, relative to its size."""
-    apart = np.hypot(norms(one.W - other.W), one.a - other.a)
-    return apart / np.maximum(sizes(other), 1e-300)
