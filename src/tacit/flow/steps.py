@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow import _tail, newton, sensitivity
+from tacit.flow._faces import Faces
 from tacit.flow._lines import sees, square_slopes
 from tacit.flow.exponential_tail import Kind, Weights
 from tacit.flow.motion import RELEASE
 from tacit.flow.sizes import norms, rates, sizes
-from tacit.flow.stage import Undecided, advance, hold, pull, room, velocities
+from tacit.flow.stage import Undecided, advance, by_pieces, hold, pull, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import STEP
 from tacit.numerics.float64 import EPS
@@ -238,6 +239,7 @@ def implicit(
         rest = np.maximum(np.log(now.p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
     first, errors, halved = 0.0, [], 0
+    tried: list[tuple[np.ndarray, np.ndarray, float]] = []
     good, least, before_it = np.exp(u), math.inf, math.inf
     predicted = good_level = now.log_L
     log_values, log_slopes, _ = _tail.terms(q, exponential)
@@ -267,7 +269,7 @@ def implicit(
             halved += 1
             # Half way in p, not in log p, in which a sample that was sent to 0 would stay there.
             u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
-            answer = None
+            answer, tried = None, []
             continue
         good, good_level, least, halved = p, level, min(error, least), 0
         errors.append(error)
@@ -288,16 +290,42 @@ def implicit(
             at = np.arange(len(rows))
         try:
             way = float(h) if earlier is None else GAMMA * h
-            u, rise = newton.improve(answer.rate, at, way, p, found)
+            better, rise = newton.improve(answer.rate, at, way, p, found)
         except np.linalg.LinAlgError:
             return first
-        predicted = level + rise
+        tried = [*tried[-STEP.most_mixed :], (u, better, level + rise)]
+        linear = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
+        u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
             return first
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
         if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
     return first
+
+
+def _mixed(
+    tried: list[tuple[np.ndarray, np.ndarray, float]], p: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Where Newton's steps lead, from where they have led so far (Anderson 1965).
+
+    Where the derivative misses something (events that are not carried through, neurons that are
+    released in time), the error falls by the same factor again and again, in a few directions: the
+    mean of the steps in which they cancel is far nearer.
+    """
+    u, better, level = tried[-1]
+    if len(tried) < 2:
+        return better, level
+    weight = np.sqrt(p[rows])
+    missing = weight * (better - u)[rows]
+    change = np.array([missing - weight * (v - w)[rows] for w, v, _ in tried[:-1]])
+    share = np.linalg.lstsq(change.T, missing, rcond=1e-6)[0]
+    if not np.abs(share).sum() < STEP.most_share:
+        return better, level
+    mixed = better.copy()
+    mixed[rows] -= share @ np.array([(better - v)[rows] for _, v, _ in tried[:-1]])
+    np.clip(mixed, STEP.least_log, 1.0, out=mixed)
+    return mixed, level - float(share @ np.array([level - other for *_, other in tried[:-1]]))
 
 
 def second_order_errors(
@@ -331,8 +359,15 @@ def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
     """∂q₁/∂p for these samples."""
-    before, after = ((s.W, s.a, s.side) for s in (state, new))
-    lines, faces, events = state.planes.lines, room(new), np.ascontiguousarray(new.events.rows)
-    return sensitivity.response(
-        before, after, new.copies, events, lines, c, rows, faces, state.both, float(h)
-    )
+    lines, events = state.planes.lines, new.events.rows
+
+    def response(piece: slice, faces: Faces) -> np.ndarray:
+        before, after = ((s.W[piece], s.a[piece], s.side[piece]) for s in (state, new))
+        mine = events[(events[:, 0] >= piece.start) & (events[:, 0] < piece.stop)]
+        mine[:, 0] -= piece.start
+        copies = new.copies[piece]
+        return sensitivity.response(
+            before, after, copies, mine, lines, c, rows, faces, state.both, float(h)
+        )
+
+    return np.sum([part for _, part in by_pieces(new, response)], axis=0)
