@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.flow.state import State, check_time
 from tacit.flow.tolerances import CANDIDATE
+from tacit.numerics.cell_program import widest
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.polish import along, newton
@@ -95,7 +96,8 @@ def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> 
         key = sign.tobytes() + pattern.tobytes()
         if key not in planes.solved:
             planes.solved.clear()
-            planes.solved[key] = _both_layers(state, R.T, sign, pattern)
+            here = _sums(state, group, len(sign)) @ Q
+            planes.solved[key] = _both_layers(state, R.T, here, sign, pattern)
         solved = planes.solved[key]
     else:
         solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
@@ -141,11 +143,7 @@ def _from_here(
     Optimal for its patterns, to rounding: margins are at least that of the samples with λ > 0, and
     the pulls on all groups are of one size and along them.
     """
-    alive = group >= 0
-    V = np.zeros((len(sign), X.shape[1]))
-    np.add.at(V, group[alive], (np.abs(state.a)[:, None] * state.W)[alive])
-    # Deep down the weights may be 1e250, and their squares would overflow.
-    V /= float(np.abs(V).max())
+    V = _sums(state, group, len(sign))
     faces = [np.flatnonzero(signs == 0) for signs in pattern]
     y, alpha = state.planes.y, state.planes.alpha
     frames = [along(X[on]) for on in faces]
@@ -169,15 +167,64 @@ def _from_here(
     return (better[0].V, better[1]) if better and optimal(better[0].V, better[1]) else None
 
 
+def _sums(state: State, group: np.ndarray, count: int) -> np.ndarray:
+    """Σ|a_k| w_k of every group, in a unit of their size."""
+    alive = group >= 0
+    V = np.zeros((count, state.W.shape[1]))
+    np.add.at(V, group[alive], (np.abs(state.a)[:, None] * state.W)[alive])
+    # Deep down the weights may be 1e250, and their squares would overflow.
+    return V / float(np.abs(V).max())
+
+
 def _both_layers(
-    state: State, X: np.ndarray, sign: np.ndarray, pattern: np.ndarray
+    state: State, X: np.ndarray, here: np.ndarray, sign: np.ndarray, pattern: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """min Σ‖v_g‖ inside the cells, polished by Newton's method to rounding error."""
+    """min Σ‖v_g‖ inside the cells, to rounding error; the state's own groups are `here`."""
     y, alpha = state.planes.y, state.planes.alpha
-    face = pattern == 0
     # The margin of the path tells the solver how large the best one may be.
     unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
     unit = unit if unit > CANDIDATE.none else 1.0
+    check_time(state)
+    found = widest(X, y, alpha, sign, pattern, unit)
+    if found.bound <= CANDIDATE.none:
+        return None
+    closed = found.value >= (1 - CANDIDATE.none) * found.bound
+    if closed:
+        V, lam = found.V, found.multipliers
+    else:
+        solution = _by_sparse_solver(state, X, sign, pattern, unit)
+        if solution is None:
+            return None
+        V, lam = solution
+    lengths = np.linalg.norm(V, axis=1)
+    live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
+    room = np.outer(lengths, np.linalg.norm(X, axis=1))
+    touching = ((V @ X.T) * pattern < CANDIDATE.on_plane * room) & (pattern != 0)
+    if closed and not touching[live].any():
+        return V, lam
+    # There may be more beyond the hyperplanes that are in the way; a little inside of them it is
+    # clear on which side a group is.
+    sizes = np.maximum(np.linalg.norm(here, axis=1), 1e-300)[live, None]
+    inside = V[live] / lengths[live, None] + CANDIDATE.inside * here[live] / sizes
+    faces = [np.flatnonzero(pattern[g] == 0) for g in live]
+    net = Neurons(inside * lengths[live, None], sign[live])
+    better = newton(X, y, alpha, net, faces, lam, "sum")
+    # Newton's method may leave the cells: it is believed only where it loses nothing of the margin.
+    if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
+        X, y, alpha, Neurons(V, sign)
+    ):
+        return V, lam
+    V = np.zeros(V.shape)
+    V[live] = better[0].V
+    return V, better[1]
+
+
+def _by_sparse_solver(
+    state: State, X: np.ndarray, sign: np.ndarray, pattern: np.ndarray, unit: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same by a general solver, which takes ten times as long and knows close points apart."""
+    y, alpha = state.planes.y, state.planes.alpha
+    face = pattern == 0
     # The hyperplanes of samples with s_g y_i > 0 are seldom in the way: first without them.
     solution = None
     for held in ((sign[:, None] * y < 0) & ~face, ~face):
@@ -193,19 +240,7 @@ def _both_layers(
         if not ((solution.V @ X.T) * pattern < -CANDIDATE.on_plane * room).any():
             break
     assert solution is not None
-    lengths = np.linalg.norm(solution.V, axis=1)
-    live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
-    faces = [np.flatnonzero(face[g]) for g in live]
-    net = Neurons(solution.V[live], sign[live])
-    better = newton(X, y, alpha, net, faces, solution.multipliers, "sum")
-    # Newton's method may leave the cells: it is believed only where it loses nothing of the margin.
-    if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
-        X, y, alpha, net
-    ):
-        return solution.V, solution.multipliers
-    V = np.zeros(solution.V.shape)
-    V[live] = better[0].V
-    return V, better[1]
+    return solution.V, solution.multipliers
 
 
 def _nearest(

@@ -251,6 +251,8 @@ class CandidateTolerances:
     """Margins relative to Σ‖v_g‖ below this are the solver's error."""
     on_plane: float = 1e-7
     """The sine of the angle to a hyperplane below which a group touches it: the solver's error."""
+    inside: float = 1e-10
+    """How far a group is moved into its cell, where it may go on beyond a hyperplane."""
     same_unit: float = 10.0
     """The factor by which the best margin may differ from the one expected, or else it is solved
     for again in units of its own."""

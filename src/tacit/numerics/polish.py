@@ -8,6 +8,7 @@ are on the margin. What is left are equations: for neurons v_g along the faces t
 A few steps bring them to rounding error. The guess may be wrong: what comes out is a proposal.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -206,30 +207,23 @@ def newton(
     goal = float(dual @ (H @ x)) / float((dual / lengths[rows]).sum()) / lengths[rows]
     if not goal.min() > 0:
         return None
-    # Both conditions relative to what they are about: 1, and margins that may be tiny.
-    weight = np.concatenate([np.ones(len(x)), 1 / goal])
     smallest, fruitless = np.inf, 0
     for _ in range(POLISH.most_steps):
-        slope, bend = _size(x, parts, net.sign, budget)
-        residual = weight * np.concatenate([H.T @ dual - slope, H @ x - goal])
-        wrong = float(np.linalg.norm(residual))
+        slope, norms = _size(x, parts, net.sign, budget)
+        lacks, short = H.T @ dual - slope, H @ x - goal
+        # Both conditions relative to what they are about: 1, and margins that may be tiny.
+        wrong = math.hypot(float(np.linalg.norm(lacks)), float(np.linalg.norm(short / goal)))
         # Newton's method squares the error: a step that does not halve it is at rounding, or lost.
         fruitless = 0 if wrong < smallest / 2 else fruitless + 1
         smallest = min(wrong, smallest)
         if fruitless == POLISH.most_fruitless:
             break
-        matrix = np.block([[-bend, H.T], [H, np.zeros((len(rows), len(rows)))]])
-        norms = np.concatenate([np.full(p.stop - p.start, np.linalg.norm(x[p])) for p in parts])
-        scale = np.concatenate(
-            [norms, np.maximum(np.abs(dual), POLISH.least_scale * np.abs(dual).max())]
-        )
-        # Singular where a neuron or multiplier can move freely: the shortest step leaves it alone.
-        matrix = weight[:, None] * matrix * scale
-        step = scale * np.linalg.lstsq(matrix, -residual, rcond=POLISH.singular)[0]
-        share = np.abs(step[: len(x)]) / norms
+        solve = _whole if len(x) + len(rows) <= POLISH.whole else _one_by_one
+        step, change = solve(x, dual, H, goal, lacks, short, parts, net.sign, budget)
+        share = np.abs(step) / norms
         # The equations hold inside these cells, which a neuron that turns far would leave.
-        step *= min(1.0, POLISH.most_turn / max(share.max(), 1e-300))
-        x, dual = x + step[: len(x)], dual + step[len(x) :]
+        most = min(1.0, POLISH.most_turn / max(share.max(), 1e-300))
+        x, dual = x + most * step, dual + most * change
         if not (np.isfinite(x).all() and np.isfinite(dual).all() and dual.max() > 0):
             return None
     V = np.array([frame @ x[p] for frame, p in zip(frames, parts, strict=True)])
@@ -259,24 +253,101 @@ def _response(
     return (y * s * np.where(X @ v > 0, 1.0, alpha))[:, None] * (X @ frame)
 
 
+def _whole(
+    x: np.ndarray,
+    dual: np.ndarray,
+    H: np.ndarray,
+    goal: np.ndarray,
+    lacks: np.ndarray,
+    short: np.ndarray,
+    parts: list[slice],
+    sign: np.ndarray,
+    budget: Budget,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The changes of the neurons and multipliers that take away what is lacking.
+
+    All unknowns are in one linear system, which keeps digits that elimination loses where rows are
+    of very different lengths.
+    """
+    lengths = np.array([np.linalg.norm(x[part]) for part in parts])
+    bend = np.zeros((len(x), len(x)))
+    for part, length, total in zip(parts, lengths, _counted_in(lengths, sign, budget), strict=True):
+        u = x[part] / length
+        bend[part, part] = total * (np.eye(len(u)) - np.outer(u, u)) / length
+    if budget == "pair":
+        which = _owners(parts)
+        unit = x / lengths[which]
+        bend += np.outer(unit, unit) * np.equal.outer(sign[which], sign[which])
+    matrix = np.block([[-bend, H.T], [H, np.zeros((len(H), len(H)))]])
+    weight = np.concatenate([np.ones(len(x)), 1 / goal])
+    scale = np.concatenate([lengths[_owners(parts)], _sizes_of(dual)])
+    # Singular where a neuron or multiplier can move freely: the shortest step leaves it alone.
+    matrix = weight[:, None] * matrix * scale
+    lacking = weight * np.concatenate([lacks, short])
+    step = scale * np.linalg.lstsq(matrix, -lacking, rcond=POLISH.singular)[0]
+    return step[: len(x)], step[len(x) :]
+
+
+def _one_by_one(
+    x: np.ndarray,
+    dual: np.ndarray,
+    H: np.ndarray,
+    goal: np.ndarray,
+    lacks: np.ndarray,
+    short: np.ndarray,
+    parts: list[slice],
+    sign: np.ndarray,
+    budget: Budget,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for many unknowns.
+
+    Across its direction a neuron answers on its own to the pull of λ: by its length over the sum it
+    is counted in. So only the lengths and λ are unknowns of a linear system.
+    """
+    lengths = np.array([np.linalg.norm(x[part]) for part in parts])
+    which = _owners(parts)
+    unit = x / lengths[which]
+    answer = (lengths / _counted_in(lengths, sign, budget))[which]
+    starts = [part.start for part in parts]
+    along_them = np.add.reduceat(H * unit, starts, axis=1)
+    across = H - along_them[:, which] * unit
+    outward = np.add.reduceat(unit * lacks, starts)
+    turn = answer * (lacks - outward[which] * unit)
+    together = -np.equal.outer(sign, sign).astype(float) if budget == "pair" else 0.0
+    corner = np.full((len(parts), len(parts)), together)
+    matrix = np.block([[(across * answer) @ across.T, along_them], [along_them.T, corner]])
+    right = -np.concatenate([short + H @ turn, outward])
+    weight = np.concatenate([1 / goal, np.ones(len(parts))])
+    scale = np.concatenate([_sizes_of(dual), lengths])
+    matrix = weight[:, None] * matrix * scale
+    found = scale * np.linalg.lstsq(matrix, weight * right, rcond=POLISH.singular)[0]
+    change, longer = found[: len(dual)], found[len(dual) :]
+    return turn + answer * (across.T @ change) + longer[which] * unit, change
+
+
+def _owners(parts: list[slice]) -> np.ndarray:
+    """The number of the neuron that every entry belongs to."""
+    return np.repeat(np.arange(len(parts)), [part.stop - part.start for part in parts])
+
+
+def _sizes_of(dual: np.ndarray) -> np.ndarray:
+    return np.maximum(np.abs(dual), POLISH.least_scale * np.abs(dual).max())
+
+
+def _counted_in(lengths: np.ndarray, sign: np.ndarray, budget: Budget) -> np.ndarray:
+    """For every neuron the factor of its length in the gradient of the size."""
+    if budget == "sum":
+        return np.ones(len(lengths))
+    return np.where(sign > 0, lengths[sign > 0].sum(), lengths[sign < 0].sum())
+
+
 def _size(
     x: np.ndarray, parts: list[slice], sign: np.ndarray, budget: Budget
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of Σ‖v_g‖, or of half the sum of the squares of the two sums."""
+    """Gradient of Σ‖v_g‖, or of half the sum of the squares of the two sums; and all ‖v_g‖.
+
+    Both are given for every entry of x.
+    """
     lengths = np.array([np.linalg.norm(x[part]) for part in parts])
-    total = np.ones(len(parts))
-    if budget == "pair":
-        total = np.where(sign > 0, lengths[sign > 0].sum(), lengths[sign < 0].sum())
-    slope, bend = np.zeros(len(x)), np.zeros((len(x), len(x)))
-    for part, length, sum_ in zip(parts, lengths, total, strict=True):
-        u = x[part] / length
-        slope[part] = sum_ * u
-        bend[part, part] = sum_ * (np.eye(len(u)) - np.outer(u, u)) / length
-    if budget == "pair":
-        for s in (1, -1):
-            u = np.zeros(len(x))
-            for part, length, sign_ in zip(parts, lengths, sign, strict=True):
-                if sign_ == s:
-                    u[part] = x[part] / length
-            bend += np.outer(u, u)
-    return slope, bend
+    which = _owners(parts)
+    return _counted_in(lengths, sign, budget)[which] * (x / lengths[which]), lengths[which]

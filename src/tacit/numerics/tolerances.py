@@ -204,6 +204,34 @@ class PolishTolerances:
     """The share of its length by which a neuron changes at most: it does not turn around."""
     rank: float = 1e-7
     """Singular values of unit rows above this count for the rank of a face."""
+    whole: int = 150
+    """Unknowns up to which a Newton step is solved for as a whole: some milliseconds."""
+
+
+@dataclass(frozen=True)
+class CellTolerances:
+    """The interior-point method for vectors in given cells (`cell_program`)."""
+
+    precision: float = 3e-7
+    """What may be wrong in the end, relative to the widest margin: Newton's method does the rest,
+    and lengths and their bounds cannot be told apart much better."""
+    none: float = 1e-9
+    """Gaps up to this are closed, margins below it are 0, and vectors may be so far outside."""
+    dead: float = 1e-5
+    """Groups of a smaller share of the heaviest are taken for dead at first."""
+    most_changes: int = 8
+    """How often it is changed who lives and which walls are in the way."""
+    same_unit: float = 10.0
+    """The factor by which the margin may differ from the one expected, or else it is solved for
+    again in units of its own."""
+    inside: float = 0.99
+    """The share of the way to the border of the cones that a step goes at most."""
+    most_steps: int = 60
+    """Steps; some fifteen are usual."""
+    progress: float = 0.9
+    """The factor by which what is wrong falls …"""
+    most_fruitless: int = 6
+    """… or else rounding is in the way after so many steps in a row."""
 
 
 @dataclass(frozen=True)
@@ -371,6 +399,7 @@ DIRECTIONS = DirectionTolerances()
 BRANCHING = BranchingLimits()
 TREE_PROOF = TreeProofLimits()
 POLISH = PolishTolerances()
+CELLS = CellTolerances()
 INTERPOLATION = InterpolationTolerances()
 FIXED_OUTPUT = FixedOutputTolerances()
 OUTER_BOUND = OuterBoundTolerances()
