@@ -2,6 +2,7 @@
 
 from decimal import Decimal, localcontext
 
+import clarabel
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from tacit.certificates.proved_end import (
     proved_end,
     smoothed,
 )
+from tacit.numerics.trapping import trap_multipliers
 
 
 def in_many_digits(data: Dataset, network: Network, tail: str) -> Decimal:
@@ -206,6 +208,29 @@ def test_with_the_sides_of_a_trap_no_network_has_a_wider_margin(activation: str,
             margin = Network(W, a, network.alpha).margin(data.X, data.y)
             assert margin <= end.proved.margin_bounds.upper * (1 + 1e-12)
     assert 20 < inside < 300
+
+
+def test_multipliers_of_a_trap_are_found_in_the_span_of_the_points(rng, monkeypatch) -> None:
+    """With d coordinates for every neuron, 40 points in 4000 dimensions took minutes."""
+    sizes, limits = [], []
+
+    def solver(P, cost, A, *more):
+        settings = more[-1]
+        sizes.append(A.shape)
+        limits.append(settings.time_limit)
+        return real(P, cost, A, *more)
+
+    real = clarabel.DefaultSolver
+    monkeypatch.setattr(clarabel, "DefaultSolver", solver)
+    X, y = rng.normal(size=(6, 6)), np.array([1, -1, 1, -1, 1, -1])
+    W, a = rng.normal(size=(4, 6)), np.array([1.0, -1.0, 1.0, -1.0])
+    wide = np.linalg.qr(rng.normal(size=(400, 6)))[0].T
+    few = trap_multipliers(X, y, 0.3, W, a, np.ones(6), 60)
+    many = trap_multipliers(X @ wide, y, 0.3, W @ wide, a, np.ones(6), 60)
+    assert len(few) == len(many) == 5 and sizes[:4] == sizes[4:]
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_allclose(one.dual, other.dual, atol=1e-4)  # a solver's digits
+    assert max(limits) <= 60  # and the solver knows when it has to end
 
 
 def test_nothing_is_proved_before_the_data_is_fitted() -> None:

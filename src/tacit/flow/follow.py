@@ -294,6 +294,7 @@ class Flow(Position):
                     error = math.inf
                 allowed = self._allowed()
                 if error <= allowed:
+                    self._refuse_unfitted(now)
                     self.log_scale += 2 * rate * h
                     middle = None if late else half_way(self.state, landed, h, self.kind)
                     log_dt, _ = self._elapsed(new, h, now, middle)
