@@ -94,6 +94,15 @@ class StepTolerances:
     deep: float = 1e-7
     """The rounding error of the margins from which on p is integrated as a state: it would show in
     p = e^(−q)/L."""
+    near: float = 0.03
+    """The share of p by which that of Newton's method may differ from that of the margins: it is
+    nearer to the truth where they answer fast."""
+    filtered: float = -100.0
+    """The log loss from which on the error of an implicit step is filtered: before, the margins
+    answer too slowly to make up for much of it …"""
+    unknown: float = 1e-3
+    """The share of an error of p on samples of which it is not known how the margins answer, up to
+    which the error is filtered."""
     light: float = -22.0
     """Samples with a smaller log p are not solved for: e^(−22) is below 3e-10 of the pull."""
     least_log: float = -80.0
@@ -135,7 +144,7 @@ class PathTolerances:
     """The same for implicit steps: log L about doubles, so that the way there can be seen."""
     deep_growth: float = 3.0
     """The same where p is integrated as a state."""
-    far_growth: float = 40.0
+    far_growth: float = 80.0
     """The same where the weights are divided by their growth; a stage ends at e^100."""
     fall: float = 1e-6
     """The share by which the smoothed margin may fall then: some times by which the nearest samples
