@@ -89,8 +89,7 @@ def _neurons(
             ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7)
         if len(ends):  # a ring at every end: many neurons may have one direction
             name = f"{name}: {count(len(ends), 'neuron')}"
-            ring = {"facecolors": "none", "edgecolors": colour, "alpha": 0.7}
-            ax.scatter(ends[:, 0], ends[:, 1], s=16, label=name, **ring)
+            ax.scatter(ends[:, 0], ends[:, 1], s=16, fc="none", ec=colour, alpha=0.7, label=name)
         start = before[chosen]
         length = np.linalg.norm(start, axis=1, keepdims=True)
         start = start[length[:, 0] > 0] / length[length > 0][:, None]
@@ -109,8 +108,15 @@ def _neurons(
 
 def _legend_below(ax: Axes, handles: list[Any], labels: list[str]) -> None:
     """Name what is drawn below the panel, where it covers nothing."""
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-    ax.legend(handles, labels, ncols=2, frameon=False, fontsize=SMALL, **place)
+    ax.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        fontsize=SMALL,
+        ncols=2,
+        frameon=False,
+    )
 
 
 def _circle() -> Any:
