@@ -80,7 +80,9 @@ def _neurons(
     ax: Axes, before: np.ndarray, after: np.ndarray, a: np.ndarray, names: tuple[str, str]
 ) -> None:
     """Neurons times |a| (their part in the function) as lines; starting directions as dots."""
-    strength = np.abs(a)[:, None] * after
+    # Each layer for itself: where descent diverges their products overflow.
+    sizes = [np.abs(part) / max(np.abs(part).max(), 1e-300) for part in (a, after)]
+    strength = sizes[0][:, None] * np.copysign(sizes[1], after)
     largest = max(np.linalg.norm(strength, axis=1).max(), 1e-300)
     for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
         chosen = a * sign > 0
