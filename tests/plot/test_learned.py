@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from helpers import rest_long
 from tacit import BadInput, Setting, load
 from tacit.plot import draw_run
-from tacit.plot.learned import fill
+from tacit.plot.learned import _neurons, fill
 from tacit.training import train
 
 RUNS = {
@@ -83,3 +83,11 @@ def test_no_legend_covers_what_is_drawn_and_every_neuron_has_a_mark() -> None:
     assert [str(one.get_label()) for one in rings] == words
     assert [len(one.get_offsets()) for one in rings] == [(a > 0).sum(), (a < 0).sum()]
     assert way.lines[0].get_xdata()[0] == 0
+
+
+def test_neurons_of_a_run_that_diverges_are_drawn() -> None:
+    """Their squares overflow, and so do products of the layers: a warning came to the terminal."""
+    W, a = 1e200 * np.array([[1.0, 0.0], [0.0, -2.0]]), 1e200 * np.array([1.0, -1.0])
+    ax = Figure().subplots()
+    _neurons(ax, np.eye(2), W, a, ("x", "y"))
+    assert [line.get_xydata()[1].tolist() for line in ax.lines] == [[0.5, 0.0], [0.0, -1.0]]

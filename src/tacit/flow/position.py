@@ -100,6 +100,8 @@ class Position:
         """log Δt of a step to a new state, and the error of Δt relative to the time until then."""
         if self.rescaled:  # log t = log(1/L), but for the logarithm of the latter
             return -self._beyond(now)[0], 0.0
+        if middle is not None and not math.isfinite(middle):
+            middle = None  # half way with the mean of p, weights may leave floating point
         before, seen = self.now.log_L, seen_by(self.state)
         if (seen_by(new) != seen).any():  # this step's unit of time is the old loss
             after = weigh(new, self.kind, seen).log_L

@@ -80,7 +80,9 @@ def _neurons(
     ax: Axes, before: np.ndarray, after: np.ndarray, a: np.ndarray, names: tuple[str, str]
 ) -> None:
     """Neurons times |a| (their part in the function) as lines; starting directions as dots."""
-    strength = np.abs(a)[:, None] * after
+    # Each layer for itself: where descent diverges their products overflow.
+    sizes = [np.abs(part) / max(np.abs(part).max(), 1e-300) for part in (a, after)]
+    strength = sizes[0][:, None] * np.copysign(sizes[1], after)
     largest = max(np.linalg.norm(strength, axis=1).max(), 1e-300)
     for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
         chosen = a * sign > 0
@@ -89,8 +91,7 @@ def _neurons(
             ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7)
         if len(ends):  # a ring at every end: many neurons may have one direction
             name = f"{name}: {count(len(ends), 'neuron')}"
-            ring = {"facecolors": "none", "edgecolors": colour, "alpha": 0.7}
-            ax.scatter(ends[:, 0], ends[:, 1], s=16, label=name, **ring)
+            ax.scatter(ends[:, 0], ends[:, 1], s=16, fc="none", ec=colour, alpha=0.7, label=name)
         start = before[chosen]
         length = np.linalg.norm(start, axis=1, keepdims=True)
         start = start[length[:, 0] > 0] / length[length > 0][:, None]
@@ -109,8 +110,15 @@ def _neurons(
 
 def _legend_below(ax: Axes, handles: list[Any], labels: list[str]) -> None:
     """Name what is drawn below the panel, where it covers nothing."""
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-    ax.legend(handles, labels, ncols=2, frameon=False, fontsize=SMALL, **place)
+    ax.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        fontsize=SMALL,
+        ncols=2,
+        frameon=False,
+    )
 
 
 def _circle() -> Any:
