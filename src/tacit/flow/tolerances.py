@@ -97,7 +97,7 @@ class StepTolerances:
     near: float = 0.03
     """The share of p by which that of Newton's method may differ from that of the margins: it is
     nearer to the truth where they answer fast."""
-    filtered: float = -100.0
+    filtered: float = -300.0
     """The log loss from which on the error of an implicit step is filtered: before, the margins
     answer too slowly to make up for much of it …"""
     unknown: float = 1e-3
