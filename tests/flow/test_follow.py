@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from helpers import rest_long
 from tacit import Dataset, Network, Setting, limit
 from tacit._jax import jax, jnp
 from tacit.data import load
-from tacit.flow.follow import follow
+from tacit.flow.ending import initial_network
+from tacit.flow.follow import begin, follow
 from tacit.flow.path import Path, PathEnd
 from tacit.numerics.max_margin import max_margin
 
@@ -193,3 +195,13 @@ def test_the_clock_does_without_a_middle_that_leaves_floating_point() -> None:
     setting = Setting(activation="leaky:1e-6", width=4, init="uniform:1")
     end = limit(data, setting, seed=87, seconds=30)
     assert np.isfinite([moment.log_t for moment in end.path.moments[1:]]).all()
+
+
+@pytest.mark.long
+def test_samples_that_join_the_nearest_ones_do_not_make_steps_short() -> None:
+    """Raw wine took 8,000 tries to log₁₀ L = −4000: the jumps of p there were taken for errors."""
+    X, label = load_wine(return_X_y=True)
+    X, y = X[label < 2], np.where(label[label < 2] == 0, 1.0, -1.0)
+    start = initial_network(Dataset(X, y.astype(int)), Setting(width=100), 0)
+    path = begin(X, y, 0.0, start.W, start.a).run(-1e5 * LN10, 300.0, most_tries=2500)
+    assert path.end is PathEnd.REACHED

@@ -9,12 +9,13 @@ import pytest
 from tacit.flow import follow as following
 from tacit.flow import hyperplanes, stage
 from tacit.flow._krylov import gmres
+from tacit.flow.exponential_tail import Weights
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.newton import moved
 from tacit.flow.stage import advance
 from tacit.flow.state import start
-from tacit.flow.steps import Landed, _mixed, _response, implicit, weigh
+from tacit.flow.steps import GAMMA, Answer, Landed, _left, _mixed, _response, implicit, weigh
 from tacit.flow.tolerances import STAGE, PathTolerances
 
 
@@ -97,6 +98,35 @@ def test_iterations_that_converge_linearly_are_mixed_into_where_they_lead():
     mixed, level = _mixed(tried, p, np.arange(6))
     assert np.abs(mixed - end).max() <= 1e-9
     assert abs(level - end.sum()) <= 1e-8
+
+
+@pytest.mark.parametrize("stiff", [0.0, 1.0, 1e8])
+def test_an_error_of_p_is_what_the_margins_leave_of_it(stiff):
+    """With δq = R h x and δ log p = −δq + the same for all, x = e + γ δp is left of an error e."""
+    rng = np.random.default_rng(4)
+    some = rng.standard_normal((4, 4))
+    rate, h, rows = stiff * some @ some.T, 0.5, np.arange(1, 5)
+    p, wrong = np.array([0.0, 0.1, 0.2, 0.3, 0.4]), np.append(0.0, 1e-3 * rng.standard_normal(4))
+    wrong[rows] -= wrong.sum() / 4  # Σ p is right
+    now = Weights(p, -400.0, np.ones(5))
+    landed = Landed(None, now, Answer(rows, rate))
+    left = _left(wrong, landed, landed, h)
+    change = (left - wrong) / GAMMA
+    same = change[rows] / p[rows] + rate @ left[rows] * h
+    assert np.ptp(same) <= 1e-9 * (1 + np.abs(same).max())
+    assert abs(change.sum()) <= 1e-9
+    if stiff == 0:
+        assert np.allclose(left, wrong, rtol=0, atol=1e-15)
+    if stiff == 1e8:
+        assert np.abs(left).max() <= 1e-6 * np.abs(wrong).max()
+
+
+def test_an_error_is_not_filtered_where_the_answer_is_not_known():
+    now = Weights(np.array([0.5, 0.5]), -400.0, np.ones(2))
+    landed = Landed(None, now, Answer(np.array([0]), np.array([[1e8]])))
+    wrong = np.array([1e-3, 1e-3])
+    assert _left(wrong, landed, landed, 1.0) is wrong
+    assert _left(wrong, landed._replace(answer=None), landed._replace(answer=None), 1.0) is wrong
 
 
 def test_a_sample_joins_the_nearest_ones_or_leaves_them_in_one_step():
