@@ -12,7 +12,10 @@ from tacit.certificates.proved_end import (
     out_of_play,
     proved_end,
     smoothed,
+    trapped_end,
 )
+from tacit.flow import proof
+from tacit.numerics import trapping
 
 
 def in_many_digits(data: Dataset, network: Network, tail: str) -> Decimal:
@@ -206,6 +209,31 @@ def test_with_the_sides_of_a_trap_no_network_has_a_wider_margin(activation: str,
             margin = Network(W, a, network.alpha).margin(data.X, data.y)
             assert margin <= end.proved.margin_bounds.upper * (1 + 1e-12)
     assert 20 < inside < 300
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("linear:n=20,d=2", {"width": 60}),
+        ("linear:n=12,d=4,seed=2", {"width": 12}),
+        ("linear:n=12,d=4,seed=2", {"width": 12, "activation": "leaky:0.3"}),
+        ("linear:n=6,d=2", {"width": 12}),
+    ],
+)
+def test_what_is_given_up_early_cannot_be_proved(call: str, kind: dict, monkeypatch) -> None:
+    """All that is known of spare neurons, against the whole search."""
+    asked = []
+
+    def watched(*arguments):
+        asked.append(arguments[:4])
+        return trapped_end(*arguments)
+
+    monkeypatch.setattr(proof, "trapped_end", watched)
+    for seed in range(3):
+        limit(call, Setting(**kind), seed=seed)
+    early = [trapped_end(*arguments) is not None for arguments in asked]
+    monkeypatch.setattr(trapping, "_one_is_spare", lambda *_: False)
+    assert early == [trapped_end(*arguments) is not None for arguments in asked]
 
 
 def test_nothing_is_proved_before_the_data_is_fitted() -> None:
