@@ -73,6 +73,14 @@ def test_a_bounded_answer_says_what_would_help(rng: np.random.Generator) -> None
     assert close.status == "bounded" and "no digits" in close.what_would_help
 
 
+def test_what_would_help_is_said_of_a_point_whose_square_overflows() -> None:
+    """A warning of an overflow came to the terminal."""
+    X = np.array([[1, 0.5], [-0.5, 1e308], [-1, -0.25], [0.5, -2]])
+    best = optimum(Dataset(X, np.array([1, 1, -1, -1])))
+    assert best.status == "bounded"
+    assert best.what_would_help
+
+
 def test_orthogonally_separable_data_needs_two_neurons() -> None:
     """wang2022 Prop. 4 at the size of phuong2021 Fig. 1; w₊ and w₋ are the max-margin vectors."""
     from tacit.numerics.max_margin import max_margin

@@ -2,6 +2,7 @@
 
 from decimal import Decimal, localcontext
 
+import clarabel
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from tacit.certificates.proved_end import (
 )
 from tacit.flow import proof
 from tacit.numerics import trapping
+from tacit.numerics.trapping import trap_multipliers
 
 
 def in_many_digits(data: Dataset, network: Network, tail: str) -> Decimal:
@@ -234,6 +236,30 @@ def test_what_is_given_up_early_cannot_be_proved(call: str, kind: dict, monkeypa
     early = [trapped_end(*arguments) is not None for arguments in asked]
     monkeypatch.setattr(trapping, "_one_is_spare", lambda *_: False)
     assert early == [trapped_end(*arguments) is not None for arguments in asked]
+
+
+def test_multipliers_of_a_trap_are_found_in_the_span_of_the_points(rng, monkeypatch) -> None:
+    """With d coordinates for every neuron, 40 points in 4000 dimensions took minutes."""
+    sizes, limits = [], []
+
+    def solver(P, cost, A, *more):
+        settings = more[-1]
+        sizes.append(A.shape)
+        limits.append(settings.time_limit)
+        return real(P, cost, A, *more)
+
+    real = clarabel.DefaultSolver
+    monkeypatch.setattr(clarabel, "DefaultSolver", solver)
+    monkeypatch.setattr(trapping, "_one_is_spare", lambda *_: False)
+    X, y = rng.normal(size=(6, 6)), np.array([1, -1, 1, -1, 1, -1])
+    W, a = rng.normal(size=(4, 6)), np.array([1.0, -1.0, 1.0, -1.0])
+    wide = np.linalg.qr(rng.normal(size=(400, 6)))[0].T
+    few = trap_multipliers(X, y, 0.3, W, a, np.ones(6), np.inf, 60)
+    many = trap_multipliers(X @ wide, y, 0.3, W @ wide, a, np.ones(6), np.inf, 60)
+    assert len(few) == len(many) == 5 and sizes[:4] == sizes[4:]
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_allclose(one.dual, other.dual, atol=1e-4)  # a solver's digits
+    assert max(limits) <= 60  # and the solver knows when it has to end
 
 
 def test_nothing_is_proved_before_the_data_is_fitted() -> None:

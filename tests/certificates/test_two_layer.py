@@ -298,6 +298,15 @@ def test_what_would_take_too_long_is_refused_with_an_estimate(monkeypatch) -> No
     refused(lambda: two_layer_kkt("xor", net, seconds=3), "5 neurons on 4 points", "3.0 s are left")
 
 
+def test_so_are_the_masks_of_many_neurons_on_hyperplanes(monkeypatch) -> None:
+    """Those of 100,000 neurons on 60 points took minutes, whatever the seconds."""
+    net = Network([[1.0, -1.0], [1.0, 2.0]], np.ones(2))  # one of them on hyperplanes of XOR
+    two_layer_kkt("xor", net, seconds=3)
+    monkeypatch.setattr("tacit.certificates.margin_gradients.SPEED", 1.0)
+    on = Network([[1.0, -1.0], [2.0, 2.0]], np.ones(2))
+    refused(lambda: two_layer_kkt("xor", on, seconds=3), "2 neurons on 4 points", "3.0 s are left")
+
+
 def test_neurons_that_are_shared_out_change_nothing() -> None:
     """A neuron as aligned ones with the same joint norm is the same point of the same problem."""
     rng = np.random.default_rng(5)

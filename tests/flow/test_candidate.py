@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +42,23 @@ def test_orthogonally_separable_data_points_to_the_max_margin_vectors() -> None:
         w = class_margin(data.X, data.y, label).w
         (mine,) = found.V[(found.sign == label) & (np.linalg.norm(found.V, axis=1) > 0)]
         np.testing.assert_allclose(mine, w, rtol=1e-9, atol=1e-10)
+
+
+def test_groups_on_hyperplanes_take_no_matrix_of_d_times_d(rng: np.random.Generator) -> None:
+    """5 points in 30,000 dimensions took 20 GB, and much longer than the seconds."""
+    X, y = rng.normal(size=(6, 1000)), np.array([1, -1, 1, -1, 1, -1])
+    path = follow(X, y, 0.0, *small_net(10, 1000), log_L_end=-2000.0)
+    state = path.last.state
+    assert (state.side == 0).any()
+    tracemalloc.start()
+    found = candidate(state, 1e-6, path.weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 1000**2 / 2
+    assert found is not None
+    W, a = network(found)
+    kkt = two_layer_kkt(X, y, Network(W, a, 0.0))
+    assert max(kkt.stationarity, kkt.complementarity) < 1e-9
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3])

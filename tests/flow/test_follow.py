@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import rest_long
-from tacit import Network, Setting, limit
+from tacit import Dataset, Network, Setting, limit
 from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.follow import follow
@@ -184,3 +184,12 @@ def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:
     setting = Setting(activation="leaky:9.478283807562767e-12", width=1, init="gaussian:0.689")
     end = limit(X, [-1], setting, seed=685, log10_loss=-112, seconds=20)
     assert end.outcome == "proved", end
+
+
+def test_the_clock_does_without_a_middle_that_leaves_floating_point() -> None:
+    """A neuron that decays for long and then grows: a warning came to the terminal."""
+    x = [-0.6285267855755445, 0.44630834608420594, -1.409718449917938, 0.9147242106838429, 0.1]
+    data = Dataset(np.array([x] * 3), np.ones(3, dtype=int))
+    setting = Setting(activation="leaky:1e-6", width=4, init="uniform:1")
+    end = limit(data, setting, seed=87, seconds=30)
+    assert np.isfinite([moment.log_t for moment in end.path.moments[1:]]).all()

@@ -45,6 +45,20 @@ def at(path, depth: float) -> np.ndarray:
     return np.array([np.interp(depth, depths, column) for column in entries.T])
 
 
+def test_weights_are_not_rescaled_to_where_nothing_is_fitted() -> None:
+    """Points 1e3 times as long as others hide their margins in rounding while log L is −31.
+
+    The last moment had a loss above 1, "10^-inf", and true theorems were refuted by it.
+    """
+    X = [[-1.3275726995311823e26, 7.172372867893964e23]]
+    X += [[-2.0741943140088463e23, 1.606015053829012e23]]
+    slope, init = "leaky:1.4668206490757217e-09", "balanced:1.494516620967408e-07"
+    setting = Setting(activation=slope, width=2, init=init)
+    end = limit(Dataset(np.array(X), np.array([1, -1])), setting, seed=305, seconds=30)
+    losses = [moment.log_L for moment in end.path.moments]
+    assert (np.diff(losses) <= 0).all() and losses[-1] < -30
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["xor", "moons"])
 def test_rescaled_weights_go_the_same_way(name):

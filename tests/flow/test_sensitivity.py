@@ -1,18 +1,21 @@
 """The answer of the margins to p, also across events, and implicit steps that use it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tacit.flow import follow as following
+from tacit.flow import hyperplanes, stage
+from tacit.flow._krylov import gmres
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.newton import moved
 from tacit.flow.stage import advance
 from tacit.flow.state import start
-from tacit.flow.steps import Landed, _response, implicit, weigh
-from tacit.flow.tolerances import PathTolerances
+from tacit.flow.steps import Landed, _mixed, _response, implicit, weigh
+from tacit.flow.tolerances import STAGE, PathTolerances
 
 
 def margins_after(state, p, h):
@@ -37,6 +40,63 @@ def test_response_is_the_derivative_of_the_margins_across_events(both, alpha):
     slopes = [margins_after(state, p + s, h) - margins_after(state, p - s, h) for s in small]
     off = np.abs(response - np.transpose(slopes) / 2e-6)
     assert off.max() <= 1e-8 * np.abs(response).max()
+
+
+def stage_and_response(X, y, W, a, p):
+    state = start(hyperplanes_of(X, y, 0.0), W, a, True)
+    new = state.copy()
+    advance(new, p * y, 2.0)
+    return new, _response(state, new, p * y, 2.0, np.arange(len(y)))
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_neurons_may_be_moved_in_two_halves_side_by_side(monkeypatch, cores):
+    rng = np.random.default_rng(8)
+    X, y = rng.standard_normal((30, 4)), np.sign(rng.standard_normal(30))
+    W, a, p = rng.standard_normal((21, 4)), rng.standard_normal(21), rng.uniform(0, 0.1, 30)
+    new, response = stage_and_response(X, y, W, a, p)
+    assert len(new.events) > 20
+    monkeypatch.setattr(stage, "STAGE", replace(STAGE, halves=1))
+    monkeypatch.setattr(stage.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(hyperplanes, "MOST_PRODUCTS", 0)  # products of samples by another way too
+    halves, other = stage_and_response(X, y, W, a, p)
+    assert np.array_equal(halves.side, new.side)
+    assert np.allclose(halves.W, new.W, rtol=0, atol=1e-13 * np.abs(new.W).max())
+    assert np.array_equal(halves.events.rows[:, :3], new.events.rows[:, :3])
+    assert np.allclose(other, response, rtol=0, atol=1e-12 * np.abs(response).max())
+
+
+@pytest.mark.parametrize("n", [1, 5, 250])
+def test_krylov_finds_what_elimination_finds(n):
+    rng = np.random.default_rng(n)
+    some = rng.standard_normal((n, 3))
+    matrix, b = np.eye(n) + 40 * some @ some.T / n, rng.standard_normal(n)
+    x, found = gmres(matrix, b, 1e-10, 20)
+    assert found
+    assert np.abs(matrix @ x - b).max() <= 2e-10 * np.linalg.norm(b)
+    assert np.allclose(x, np.linalg.solve(matrix, b), atol=1e-8)
+
+
+def test_krylov_says_when_its_products_are_not_enough():
+    rng = np.random.default_rng(0)
+    matrix, b = np.eye(80) + rng.standard_normal((80, 80)), rng.standard_normal(80)
+    assert not gmres(matrix, b, 1e-10, 20)[1]
+    assert np.array_equal(gmres(matrix, np.zeros(80), 1e-10, 20)[0], np.zeros(80))
+
+
+def test_iterations_that_converge_linearly_are_mixed_into_where_they_lead():
+    """For u ↦ u* + M (u − u*) with M of rank two, three iterations tell the fixed point."""
+    rng = np.random.default_rng(2)
+    M, end, p = rng.standard_normal((6, 2)), rng.standard_normal(6), np.full(6, 1 / 6)
+    M = 0.7 * M @ np.linalg.pinv(M)
+    u, tried = end + rng.standard_normal(6), []
+    for _ in range(3):
+        better = end + M @ (u - end)
+        tried.append((u, better, float(better.sum())))
+        u = better
+    mixed, level = _mixed(tried, p, np.arange(6))
+    assert np.abs(mixed - end).max() <= 1e-9
+    assert abs(level - end.sum()) <= 1e-8
 
 
 def test_a_sample_joins_the_nearest_ones_or_leaves_them_in_one_step():

@@ -235,3 +235,10 @@ def test_least_norm_of_badly_scaled_rows(rng: np.random.Generator) -> None:
         reached, expected = (float(np.linalg.norm(start + A @ z)) for z in (x, best))
         assert (x >= 0).all() and (x <= room.top).all()
         assert reached <= expected * (1 + 1e-8) + 1e-13
+
+
+def test_a_climb_may_begin_at_a_tiny_vector() -> None:
+    """Neurons that die out are such: their squares underflow, and a warning was shown."""
+    function = Branching(np.eye(2), np.array([1.0, -0.5]), 0.5)
+    tops, values = function.climb(np.array([[1e-200, 1e-201], [1.0, 0.1]]))
+    assert np.isfinite(tops).all() and values[0] == pytest.approx(values[1])

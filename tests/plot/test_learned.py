@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from helpers import rest_long
 from tacit import BadInput, Setting, load
 from tacit.plot import draw_run
-from tacit.plot.learned import fill
+from tacit.plot.learned import _neurons, fill
 from tacit.training import train
 
 RUNS = {
@@ -65,3 +65,29 @@ def test_other_endings_are_refused(tmp_path):
     run = train(load("xor"), Setting(width=2), epochs=1)
     with pytest.raises(BadInput, match="must end in .png"):
         draw_run(run, tmp_path / "picture.gif")
+
+
+def test_no_legend_covers_what_is_drawn_and_every_neuron_has_a_mark() -> None:
+    """Legends lay over the curves and the dots, and 69 neurons looked like two lines."""
+    data = load("orthogonal:n=100,d=2")
+    run = train(data, Setting(width=100), epochs=300, record=10)
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    fill(figure, run)
+    figure.draw_without_rendering()
+    _, neurons, way = figure.axes[:3]
+    for ax in (neurons, way):
+        assert not ax.get_legend().get_window_extent().overlaps(ax.bbox)
+    rings = [one for one in neurons.collections if str(one.get_label()).startswith("a ")]
+    a = run.params["a"][0]
+    words = [f"a > 0: {(a > 0).sum()} neurons", f"a < 0: {(a < 0).sum()} neurons"]
+    assert [str(one.get_label()) for one in rings] == words
+    assert [len(one.get_offsets()) for one in rings] == [(a > 0).sum(), (a < 0).sum()]
+    assert way.lines[0].get_xdata()[0] == 0
+
+
+def test_neurons_of_a_run_that_diverges_are_drawn() -> None:
+    """Their squares overflow, and so do products of the layers: a warning came to the terminal."""
+    W, a = 1e200 * np.array([[1.0, 0.0], [0.0, -2.0]]), 1e200 * np.array([1.0, -1.0])
+    ax = Figure().subplots()
+    _neurons(ax, np.eye(2), W, a, ("x", "y"))
+    assert [line.get_xydata()[1].tolist() for line in ax.lines] == [[0.5, 0.0], [0.0, -1.0]]

@@ -24,10 +24,12 @@ from tacit.certificates.kkt import (
     scaled,
 )
 from tacit.certificates.margin_gradients import (
+    ROUNDS,
     UNREDUCED,
     MarginGradients,
     NeuronBlock,
     blocks,
+    check_seconds,
     reduced,
 )
 from tacit.data import takes_data
@@ -182,10 +184,12 @@ def _columns(
     """The least-squares problem, and which of its neurons each neuron became, if any."""
     net, owner = _merged(_in_span(net))
     fixed = np.zeros((0, len(net.X) + 1))
+    chooses = np.any(net.free, axis=0)
     if net.free.size > UNREDUCED:
-        chooses = np.any(net.free, axis=0)
         fixed = reduced(net.only(~chooses), seconds)
         net, owner = net.only(chooses), np.where(chooses, np.cumsum(chooses) - 1, -1)[owner]
+    if chooses.any():
+        check_seconds(net, ROUNDS, seconds)
     return MarginGradients(net, excess, fixed), owner
 
 

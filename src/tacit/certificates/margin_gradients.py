@@ -27,6 +27,8 @@ SPEED = 3e9
 """Floating point operations a second of the reduction, at least; it serves an estimate."""
 ALWAYS = 2.0
 """Seconds that it may take even where less is left."""
+ROUNDS = 20
+"""Rounds in which neurons that choose masks are asked again, each at the price of a reduction."""
 
 
 def blocks(m: int, n: int) -> Iterator[slice]:
@@ -102,18 +104,24 @@ class NeuronBlock:
         return np.concatenate(parts)
 
 
-def reduced(neurons: NeuronBlock, seconds: float) -> np.ndarray:
-    """At most n + 1 rows that have the same lengths and angles as those of all these neurons.
-
-    BadInput when that would take longer than `seconds`.
-    """
+def check_seconds(neurons: NeuronBlock, passes: int, seconds: float) -> None:
+    """BadInput when so many reductions of these neurons' rows would take longer than `seconds`."""
     n, d = neurons.X.shape
-    estimate = 2.0 * len(neurons.a) * (d + 1) * (n + 1) ** 2 / SPEED
+    estimate = 2.0 * passes * len(neurons.a) * (d + 1) * (n + 1) ** 2 / SPEED
     if estimate > max(seconds, ALWAYS):
         raise BadInput(
             f"the KKT conditions of {count(len(neurons.a), 'neuron')} on {count(n, 'point')} take "
             f"about {estimate:.0f} s, and {seconds:.1f} s are left; allow more"
         )
+
+
+def reduced(neurons: NeuronBlock, seconds: float) -> np.ndarray:
+    """At most n + 1 rows that have the same lengths and angles as those of all these neurons.
+
+    BadInput when that would take longer than `seconds`.
+    """
+    check_seconds(neurons, 1, seconds)
+    n = len(neurons.X)
     R: Any = np.zeros((0, n + 1))
     for _, part in neurons.blocks():
         # Block after block, since all rows together would not fit into memory.

@@ -136,8 +136,7 @@ class Optimum(Result):
             return ""
         if self.seconds > OUT_OF_TIME * self.limit:
             return "the time was over; with more of it the bounds come closer"
-        lengths = np.linalg.norm(self.data.X, axis=1)
-        largest = max(float(part.dual @ lengths) for part in self.per_class)
+        largest = max(self._cancelling_terms(part.dual) for part in self.per_class)
         if largest > CANCELLING:
             return (
                 f"there was time left, but no digits: in the proof terms of size {largest:.0e} "
@@ -146,6 +145,12 @@ class Optimum(Result):
         if self.setting.train == "first":
             return "the lower bound allows parts of units; with more units the bounds come closer"
         return "there was time left, but the search made no more progress"
+
+    def _cancelling_terms(self, dual: np.ndarray) -> float:
+        """Σ λ_i ‖x_i‖, also where squares of lengths overflow."""
+        rows = np.flatnonzero(dual)
+        points = zip(dual[rows].tolist(), self.data.X[rows].tolist(), strict=True)
+        return sum(weight * math.hypot(*x) for weight, x in points)
 
     @property
     def margin_bounds(self) -> Interval:

@@ -91,12 +91,13 @@ def candidate(
     scale = float(np.abs(planes.r).max())
     X, y = planes.X / scale, planes.y
     check_time(state)
-    if state.both and p is not None:
-        near = _from_here(state, X, group, sign, pattern, p)
-        if near is not None:
-            return _candidate(state, X, scale, group, sign, size, pattern, *near, True)
     # With more dimensions than points, coordinates in their span say the same in fewer unknowns.
     Q, R = np.linalg.qr(X.T) if X.shape[1] > len(X) else (np.eye(X.shape[1]), X.T)
+    if state.both and p is not None:
+        near = _from_here(state, R.T, Q, group, sign, pattern, p)
+        if near is not None:
+            V, lam = near[0] @ Q.T, near[1]
+            return _candidate(state, X, scale, group, sign, size, pattern, V, lam, True)
     exact = True
     if state.both:  # the limit is in the span of the points
         key = sign.tobytes() + pattern.tobytes()
@@ -143,6 +144,7 @@ def _candidate(
 def _from_here(
     state: State,
     X: np.ndarray,
+    Q: np.ndarray,
     group: np.ndarray,
     sign: np.ndarray,
     pattern: np.ndarray,
@@ -150,10 +152,11 @@ def _from_here(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The state itself, or where Newton's method leads from it; None if neither is optimal.
 
+    X and the answer are in the coordinates of the orthonormal columns of Q, which span the samples.
     Optimal for its patterns, to rounding: margins are at least that of the samples with λ > 0, and
     the pulls on all groups are of one size and along them.
     """
-    V = _sums(state, group, len(sign))
+    V = _sums(state, group, len(sign)) @ Q
     faces = [np.flatnonzero(signs == 0) for signs in pattern]
     y, alpha = state.planes.y, state.planes.alpha
     frames = [along(X[on]) for on in faces]

@@ -31,7 +31,7 @@ from tacit.flow.steps import (
     stiffness,
     weigh,
 )
-from tacit.flow.tolerances import PATH, REST, PathTolerances
+from tacit.flow.tolerances import PATH, REST, STEP, PathTolerances
 from tacit.messages import count
 
 
@@ -288,12 +288,16 @@ class Flow(Position):
                 error = float((landed.errors * (share if late else np.sqrt(share))).max())
                 if not deep:  # Newton's method may end at a p that is not that of the margins
                     now = weigh(new, self.kind)
+                    # Where the margins answer fast they are known less well than p.
+                    if _near(landed.now.p, now.p):
+                        now = now._replace(p=landed.now.p)
                 # Where p is a state it may drift from the margins: the loss must fall by either of
                 # them.
                 if self._worse(new, now) or (deep and self._worse(new, weigh(new, self.kind))):
                     error = math.inf
                 allowed = self._allowed()
                 if error <= allowed:
+                    self._refuse_unfitted(now)
                     self.log_scale += 2 * rate * h
                     middle = None if late else half_way(self.state, landed, h, self.kind)
                     log_dt, _ = self._elapsed(new, h, now, middle)
@@ -340,7 +344,7 @@ class Flow(Position):
         if isinstance(landed, float):
             return landed
         return landed._replace(
-            first=first, errors=second_order_errors(self.state, self.now.p, first, landed, h)
+            first=first, errors=second_order_errors(self.state, self.now.p, early, landed, h)
         )
 
     def _meets_fork(self, h: float) -> bool:
@@ -425,6 +429,11 @@ class Flow(Position):
                     "be fitted, while the other samples are, with ever larger weights"
                 )
         return False
+
+
+def _near(p: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the heavy samples weigh about the same."""
+    return bool(np.abs(p - other).sum() <= STEP.near * other.sum())
 
 
 def _logs(p: np.ndarray) -> np.ndarray:

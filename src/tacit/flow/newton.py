@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow._krylov import gmres
 from tacit.flow._tail import margin_at, terms
 from tacit.flow.tolerances import STEP
 from tacit.numerics.compiled import compiled
@@ -13,6 +14,7 @@ from tacit.numerics.compiled import compiled
 NEWTON, MOST_NEWTON, LIGHT, LEAST_LOG = STEP.newton, STEP.most_newton, STEP.light, STEP.least_log
 FAR_TOTAL, FLAT, FAR_BELOW = STEP.far_total, STEP.flat, STEP.far_below
 LIGHT_ANSWER, HEAVY, MOST_ROUNDS = STEP.light_answer, STEP.heavy, STEP.most_rounds
+LARGE, KRYLOV, MOST_KRYLOV = STEP.large, STEP.krylov, STEP.most_krylov
 Array = np.ndarray
 
 
@@ -133,8 +135,18 @@ def improve(rate: Array, at: Array, h: float, p: Array, found: Mismatch) -> tupl
 
 @compiled
 def _solve(matrix: Array, both: Array) -> Array:
-    """matrix⁻¹ both. Light samples change hardly anything else: iterations put them right."""
+    """matrix⁻¹ both. Light samples change hardly anything else: iterations put them right.
+
+    While many samples are not fitted yet all of them count, but most answer to a few directions
+    alone: then Krylov's space is small.
+    """
     n, count = len(matrix), 0
+    if n > LARGE:
+        first, found = gmres(matrix, np.ascontiguousarray(both[:, 0]), KRYLOV, MOST_KRYLOV)
+        if found:
+            second, found = gmres(matrix, np.ascontiguousarray(both[:, 1]), KRYLOV, MOST_KRYLOV)
+            if found:
+                return np.column_stack((first, second))
     heavy, light = np.empty(n, np.int64), np.empty(n, np.int64)
     for j in range(n):
         most = abs(matrix[j, j] - 1)

@@ -84,8 +84,10 @@ class Position:
 
     def _rescale(self) -> None:
         """Bring the weights to the size at which rounding just does not hide p in the margins."""
-        self.rescaled = True
         factor, state = excess(self.state), self.state
+        if self.now.log_L <= -1 < weights(state.outputs() / factor, self.kind).log_L:
+            raise Undecided("rounding hides what the loss becomes")
+        self.rescaled = True
         state.scale(1 / math.sqrt(factor))
         self.log_scale += math.log(factor)
         raise_small(state)
@@ -98,6 +100,8 @@ class Position:
         """log Δt of a step to a new state, and the error of Δt relative to the time until then."""
         if self.rescaled:  # log t = log(1/L), but for the logarithm of the latter
             return -self._beyond(now)[0], 0.0
+        if middle is not None and not math.isfinite(middle):
+            middle = None  # half way with the mean of p, weights may leave floating point
         before, seen = self.now.log_L, seen_by(self.state)
         if (seen_by(new) != seen).any():  # this step's unit of time is the old loss
             after = weigh(new, self.kind, seen).log_L
@@ -123,19 +127,19 @@ class Position:
         """Make `new` the state; `now` is given where rounding hides p in the margins."""
         new.known = None  # computed anew: what a stage adds to it adds rounding too
         self._refuse_orthogonal(new)
+        self._keep_balance(new)
+        now = now or weigh(new, self.kind)
+        self._refuse_unfitted(now)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
         if new.events:
             self.log_t_event = self.log_t
-        self._keep_balance(new)
         self._add_errors(new, errors)
         for g, plane, what, *_ in new.events:
             self.events += [Event(self.s, k, plane, what) for k in self.shares.members[g]]
-        self.state, self.now = new, now or weigh(new, self.kind)
+        self.state, self.now = new, now
         self._remove_dead_neurons()
-        if self.rescaled and self.now.log_L > -1:
-            raise Undecided("deep down a neuron meets a sample on which none was active")
         if self.rescaled and abs(math.log(excess(self.state))) > PATH.rescale:
             self._rescale()
         if self.progress is not None:
@@ -143,6 +147,11 @@ class Position:
         if self.steps % PATH.merge_every == 0:
             self._merge()
         self._remember()
+
+    def _refuse_unfitted(self, now: Weights) -> None:
+        """Claim no way on where rescaled weights come to a sample that they do not fit."""
+        if self.rescaled and now.log_L > -1:
+            raise Undecided("deep down a neuron meets a sample on which none was active")
 
     def _refuse_orthogonal(self, new: State) -> None:
         """Claim no way on for a neuron that slid to where it is orthogonal to every point.

@@ -161,7 +161,21 @@ def _calm(
                     left[at, i] = -turn[j, 0] * felt[j, i] * across[row, i]
                     right[at, i] = pulled[j, i] * across[row, i]
                 at += 1
-    return np.dot(left.T, right) + np.dot(felt.T, turn * pulled) * np.dot(X, XT)
+    return np.dot(left.T, right) + np.dot(felt.T, turn * pulled) * _products(lines)
+
+
+@compiled
+def _products(lines: SampleLines) -> Array:
+    """x_i·x_j of all samples."""
+    if len(lines.gram) == 0:
+        return np.dot(lines.X, np.ascontiguousarray(lines.X.T))
+    n = len(lines.y)
+    products = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            one, other = lines.r[i] * lines.r[j], lines.gram[lines.line[i], lines.line[j]]
+            products[i, j] = one * other
+    return products
 
 
 @compiled

@@ -14,7 +14,11 @@ at its bound are released. Neurons do not interact during a stage, so each has i
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +30,8 @@ from tacit.flow.hyperplanes import Face, hyperplanes_of
 from tacit.flow.state import Events, State, check_time, start
 from tacit.flow.tolerances import STAGE
 from tacit.numerics.least_squares import boxed_least_squares
+
+Result = TypeVar("Result")
 
 
 class Undecided(Exception):
@@ -76,14 +82,14 @@ def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = 
     hyperplane is pulled by the mean until then, and from then on by that of the rest.
     """
     T, change = state.products().copy(), np.zeros(len(c)) if rate is None else rate
-    for rows, faces in _pieces(state):
-        check_time(state)
+    lines, both = state.planes.lines, state.both
+
+    def move(rows: slice, faces: Faces) -> tuple[motion.Log, int, int, float]:
         log = _log(STAGE.events_in_stage + 4 * len(state.a[rows]))
         net = state.W[rows], state.a[rows], state.side[rows]
-        lines, both = state.planes.lines, state.both
-        end, neuron, share = motion.move(
-            net, T[rows], lines, c, change, faces, log, both, float(time)
-        )
+        return log, *motion.move(net, T[rows], lines, c, change, faces, log, both, float(time))
+
+    for rows, (log, end, neuron, share) in by_pieces(state, move):
         if end == motion.TOO_LONG:
             raise Undecided("the stage is too long for floating point")
         if end == motion.ENDLESS:
@@ -99,20 +105,21 @@ def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = 
 
 def hold(state: State, c: np.ndarray) -> None:
     """Release sliding neurons that these pulls do not hold on their hyperplanes."""
-    for rows, faces in _pieces(state):
-        check_time(state)
+
+    def settle(rows: slice, faces: Faces) -> motion.Log:
         log = _log(int((state.side[rows] == 0).sum()))
         motion.settle_all(state.W[rows], state.side[rows], state.planes.lines, c, faces, log)
+        return log
+
+    for rows, log in by_pieces(state, settle):
         _note(state, log, rows.start)
 
 
 def velocities(state: State, c: np.ndarray) -> np.ndarray:
     """w_k'/a_k of every neuron, projected on the hyperplanes along which it slides."""
-    parts = []
-    for rows, faces in _pieces(state):
-        check_time(state)
-        parts.append(motion.velocities(state.side[rows], state.planes.lines, c, faces))
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    lines = state.planes.lines
+    parts = by_pieces(state, lambda rows, at: motion.velocities(state.side[rows], lines, c, at))
+    return np.concatenate([part for _, part in parts])
 
 
 def pull(state: State, c: np.ndarray) -> np.ndarray:
@@ -125,17 +132,34 @@ def room(state: State) -> Faces:
     return state.planes.faces(len(state.a), most_held(state.side))
 
 
-def _pieces(state: State) -> list[tuple[slice, Faces]]:
-    """The neurons in pieces that take not too long, with the factorised faces of each piece."""
+def by_pieces(
+    state: State, work: Callable[[slice, Faces], Result]
+) -> Iterator[tuple[slice, Result]]:
+    """What this work gives on pieces of the neurons that take not too long, one after the other.
+
+    The work gets the neurons of the piece and their factorised faces. Pieces are worked on side by
+    side, since compiled code holds no lock; how many there are does not depend on the machine.
+    """
     m, (lines, d) = len(state.a), state.planes.e.shape
     faces = room(state)
-    rows = max(int(STAGE.piece / (lines * d)), 1)
-    if m <= rows:
-        return [(slice(0, m), faces)]
+    size = max(m * lines * d, 1)
+    most = m / 2 if size >= STAGE.halves and m > 1 else m
+    rows = max(int(min(STAGE.piece * m / size, np.ceil(most))), 1)
     pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
-    if len(faces.size) < m:
-        return [(piece, faces) for piece in pieces]
-    return [(piece, Faces(*(value[piece] for value in faces))) for piece in pieces]
+    own = len(faces.size) >= m
+    cores = min(os.cpu_count() or 1, len(pieces)) if own else 1
+
+    def on(piece: slice) -> Result:
+        check_time(state)
+        return work(piece, Faces(*(value[piece] for value in faces)) if own else faces)
+
+    if len(pieces) == 1:
+        check_time(state)
+        return iter([(slice(0, m), work(slice(0, m), faces))])
+    if cores == 1:
+        return ((piece, on(piece)) for piece in pieces)
+    with ThreadPoolExecutor(cores) as pool:
+        return iter(list(zip(pieces, pool.map(on, pieces), strict=True)))
 
 
 def _log(most: int) -> motion.Log:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow import _tail, newton, sensitivity
+from tacit.flow._faces import Faces
 from tacit.flow._lines import sees, square_slopes
 from tacit.flow.exponential_tail import Kind, Weights
 from tacit.flow.motion import RELEASE
 from tacit.flow.sizes import norms, rates, sizes
-from tacit.flow.stage import Undecided, advance, hold, pull, room, velocities
+from tacit.flow.stage import Undecided, advance, by_pieces, hold, pull, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import STEP
 from tacit.numerics.float64 import EPS
@@ -238,6 +239,7 @@ def implicit(
         rest = np.maximum(np.log(now.p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
     first, errors, halved = 0.0, [], 0
+    tried: list[tuple[np.ndarray, np.ndarray, float]] = []
     good, least, before_it = np.exp(u), math.inf, math.inf
     predicted = good_level = now.log_L
     log_values, log_slopes, _ = _tail.terms(q, exponential)
@@ -267,7 +269,7 @@ def implicit(
             halved += 1
             # Half way in p, not in log p, in which a sample that was sent to 0 would stay there.
             u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
-            answer = None
+            answer, tried = None, []
             continue
         good, good_level, least, halved = p, level, min(error, least), 0
         errors.append(error)
@@ -288,10 +290,12 @@ def implicit(
             at = np.arange(len(rows))
         try:
             way = float(h) if earlier is None else GAMMA * h
-            u, rise = newton.improve(answer.rate, at, way, p, found)
+            better, rise = newton.improve(answer.rate, at, way, p, found)
         except np.linalg.LinAlgError:
             return first
-        predicted = level + rise
+        tried = [*tried[-STEP.most_mixed :], (u, better, level + rise)]
+        linear = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
+        u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
             return first
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
@@ -300,21 +304,75 @@ def implicit(
     return first
 
 
+def _mixed(
+    tried: list[tuple[np.ndarray, np.ndarray, float]], p: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Where Newton's steps lead, from where they have led so far (Anderson 1965).
+
+    Where the derivative misses something (events that are not carried through, neurons that are
+    released in time), the error falls by the same factor again and again, in a few directions: the
+    mean of the steps in which they cancel is far nearer.
+    """
+    u, better, level = tried[-1]
+    if len(tried) < 2:
+        return better, level
+    weight = np.sqrt(p[rows])
+    missing = weight * (better - u)[rows]
+    change = np.array([missing - weight * (v - w)[rows] for w, v, _ in tried[:-1]])
+    share = np.linalg.lstsq(change.T, missing, rcond=1e-6)[0]
+    if not np.abs(share).sum() < STEP.most_share:
+        return better, level
+    mixed = better.copy()
+    mixed[rows] -= share @ np.array([(better - v)[rows] for _, v, _ in tried[:-1]])
+    np.clip(mixed, STEP.least_log, 1.0, out=mixed)
+    return mixed, level - float(share @ np.array([level - other for *_, other in tried[:-1]]))
+
+
 def second_order_errors(
-    state: State, begin: np.ndarray, early: np.ndarray, landed: Landed, h: float
+    state: State, begin: np.ndarray, early: Landed, landed: Landed, h: float
 ) -> np.ndarray:
     """The error of a step whose p is linear: what a parabola through p would change.
 
-    It changes the mean of p, and, twice as much, where a neuron is when it meets a hyperplane.
+    It changes the mean of p, but only so far as the margins do not answer: p at the end is such
+    that they are right, whatever it was on the way, so the error is filtered by Newton's matrix
+    (Shampine & Baca 1984). What is left is that the neurons were pulled in another order: they grow
+    and turn on the way, and, twice as much, they may meet a hyperplane.
     """
-    bend = (landed.now.p - early) / (1 - GAMMA) - (early - begin) / GAMMA
     new, events = landed.state, landed.state.events.rows
-    moved = h * np.maximum(*(rates(at, bend) for at in (state, new)))
-    errors = (1 / 6 - GAMMA / 2) * moved / np.maximum(sizes(new), 1e-300)
-    kinks = np.zeros(len(errors))
+    first, c = early.now.p, 1 / 6 - GAMMA / 2
+    wrong = c * ((landed.now.p - first) / (1 - GAMMA) - (first - begin) / GAMMA)
+    left = _left(wrong, early, landed, h) if landed.now.log_L < STEP.filtered else wrong
+
+    def error(p: np.ndarray) -> np.ndarray:
+        moved = h * np.maximum(*(rates(at, p) for at in (state, new)))
+        return np.asarray(moved / np.maximum(sizes(new), 1e-300))
+
+    order = error(wrong)
+    kinks = np.zeros(len(order))
     met = events[(events[:, 2] != RELEASE) | (events[:, 3] > 0)]
     np.maximum.at(kinks, met[:, 0].astype(int), np.minimum(met[:, 4], STEP.most_bend))
-    return errors * (1 + 2 * kinks)
+    grown = h * float((rates(new, landed.now.p) / np.maximum(sizes(new), 1e-300)).max())
+    return np.minimum(2 * error(left) + 4 * grown * order, order) + 2 * kinks * order
+
+
+def _left(wrong: np.ndarray, early: Landed, landed: Landed, h: float) -> np.ndarray:
+    """What is left of an error of the mean of p when p at the end has answered to it.
+
+    With δq = R h (wrong + γ δp), and δ log p = −bend δq + the same for all samples, so that Σ p
+    stays as it is.
+    """
+    found = [one for one in (landed.answer, early.answer) if one is not None]
+    known = [float(np.abs(wrong[one.rows]).sum()) for one in found]
+    if not found or max(known) < (1 - STEP.unknown) * float(np.abs(wrong).sum()):
+        return wrong
+    answer = found[int(np.argmax(known))]
+    rows, p = answer.rows, landed.now.p[answer.rows]
+    matrix = np.eye(len(rows)) + (GAMMA * h * p * landed.now.bend[rows])[:, None] * answer.rate
+    solved = np.linalg.solve(matrix, np.column_stack([wrong[rows], p]))
+    more = (wrong[rows] - solved[:, 0]).sum() / max(float(solved[:, 1].sum()), 1e-300)
+    left = wrong.copy()
+    left[rows] = solved[:, 0] + more * solved[:, 1]
+    return left
 
 
 def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None:
@@ -331,8 +389,15 @@ def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None
 
 def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
     """∂q₁/∂p for these samples."""
-    before, after = ((s.W, s.a, s.side) for s in (state, new))
-    lines, faces, events = state.planes.lines, room(new), np.ascontiguousarray(new.events.rows)
-    return sensitivity.response(
-        before, after, new.copies, events, lines, c, rows, faces, state.both, float(h)
-    )
+    lines, events = state.planes.lines, new.events.rows
+
+    def response(piece: slice, faces: Faces) -> np.ndarray:
+        before, after = ((s.W[piece], s.a[piece], s.side[piece]) for s in (state, new))
+        mine = events[(events[:, 0] >= piece.start) & (events[:, 0] < piece.stop)]
+        mine[:, 0] -= piece.start
+        copies = new.copies[piece]
+        return sensitivity.response(
+            before, after, copies, mine, lines, c, rows, faces, state.both, float(h)
+        )
+
+    return np.sum([part for _, part in by_pieces(new, response)], axis=0)

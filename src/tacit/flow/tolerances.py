@@ -39,7 +39,10 @@ class StageTolerances:
     """Hyperplanes that are taken from a factorised face before it is factorised anew: each time
     its rows are a rounding error less orthogonal."""
     piece: float = 1e8
-    """Neurons times hyperplanes times dimensions that are moved without a look at the clock."""
+    """Neurons times hyperplanes times dimensions that are moved without a look at the clock …"""
+    halves: float = 4e6
+    """… and from which on the neurons are moved in two halves, side by side: a stage takes some
+    milliseconds then, and starting a thread a tenth of one."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,12 @@ class StepTolerances:
     quick: float = 0.1
     """… and the factor by which the error must fall for Newton's method to go on with the one it
     has."""
+    linear: float = 0.3
+    """Newton's method converges linearly where the error falls to more than this share twice …"""
+    most_mixed: int = 4
+    """… and then so many earlier iterations tell what the derivative misses, …"""
+    most_share: float = 100.0
+    """… if no share of them is larger: they say the same then."""
     far_total: float = 0.7
     """|log Σ p ρ|, which is 0 in the end, from which on p is scaled before a stage is made."""
     flat: float = 0.5
@@ -76,9 +85,24 @@ class StepTolerances:
     sample is left out of the linear system and put right by iterations …"""
     most_rounds: int = 8
     """… and how many of them: each leaves a hundredth of the error or so."""
+    large: int = 200
+    """Samples from which on the linear system is tried in Krylov's space first, …"""
+    krylov: float = 1e-6
+    """… to this share of its right-hand side, far less than one of Newton's steps leaves, …"""
+    most_krylov: int = 60
+    """… with so many products, which take half as long as elimination at 300 samples."""
     deep: float = 1e-7
     """The rounding error of the margins from which on p is integrated as a state: it would show in
     p = e^(−q)/L."""
+    near: float = 0.03
+    """The share of p by which that of Newton's method may differ from that of the margins: it is
+    nearer to the truth where they answer fast."""
+    filtered: float = -100.0
+    """The log loss from which on the error of an implicit step is filtered: before, the margins
+    answer too slowly to make up for much of it …"""
+    unknown: float = 1e-3
+    """The share of an error of p on samples of which it is not known how the margins answer, up to
+    which the error is filtered."""
     light: float = -22.0
     """Samples with a smaller log p are not solved for: e^(−22) is below 3e-10 of the pull."""
     least_log: float = -80.0
@@ -120,7 +144,7 @@ class PathTolerances:
     """The same for implicit steps: log L about doubles, so that the way there can be seen."""
     deep_growth: float = 3.0
     """The same where p is integrated as a state."""
-    far_growth: float = 40.0
+    far_growth: float = 80.0
     """The same where the weights are divided by their growth; a stage ends at e^100."""
     fall: float = 1e-6
     """The share by which the smoothed margin may fall then: some times by which the nearest samples

@@ -120,6 +120,7 @@ class Branching:
 
         U = starts @ self.span.basis
         U = U[U.any(axis=1)]
+        U /= np.abs(U).max(axis=1)[:, None]  # squares of tiny entries would be 0
         U /= np.linalg.norm(U, axis=1)[:, None]
         values = climbs(self.F, U)
         return U @ self.span.basis.T, values

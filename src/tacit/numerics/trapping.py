@@ -65,9 +65,9 @@ def trap_multipliers(
         if not kept.any():
             duals.append(lam)
             continue
-        left = seconds - (perf_counter() - begun)
-        solved = _least_pull(X, y, alpha, sign[kept], side[kept], left)
-        if solved is None or perf_counter() - begun > seconds * (g + 1) / len(a):
+        share = begun + seconds * (g + 1) / len(a)
+        solved = _least_pull(X, y, alpha, sign[kept], side[kept], share)
+        if solved is None or perf_counter() > share:
             return []
         if not solved[1] < 2 * margin * (1 - NARROWER):
             return []
@@ -103,7 +103,7 @@ def trap_of_one_sign(
         signs, sides = sign[others], side[others]
         for _ in range(MOST_ROUNDS):
             begun = perf_counter()
-            solved = _least_pull(X, y, alpha, signs, sides, until - begun)
+            solved = _least_pull(X, y, alpha, signs, sides, until)
             to_come = (perf_counter() - begun) * (kept.sum() - len(duals))
             if solved is None or perf_counter() + to_come > until:
                 return []  # one for every neuron that is left is the least that it takes
@@ -193,17 +193,14 @@ def _climbed(
 
 
 def _least_pull(
-    X: np.ndarray,
-    y: np.ndarray,
-    alpha: float,
-    sign: np.ndarray,
-    side: np.ndarray,
-    seconds: float,
+    X: np.ndarray, y: np.ndarray, alpha: float, sign: np.ndarray, side: np.ndarray, until: float
 ) -> tuple[np.ndarray, float] | None:
     """λ of sum 1 that makes the largest ‖G_h‖ of these neurons smallest, and about how large."""
     import clarabel
     from scipy import sparse
 
+    if X.shape[1] > len(X):  # coordinates in the span of the points keep all lengths
+        X = np.linalg.qr(X.T)[1].T
     (n, d), count = X.shape, len(sign)
     width = 1 + n + count * n  # t, λ, κ
     eye = sparse.identity(n, format="csc")
@@ -233,7 +230,7 @@ def _least_pull(
     settings = clarabel.DefaultSettings()
     # One thread: several add in another order, and the same data must give the same proof.
     settings.verbose, settings.max_threads = False, 1
-    settings.time_limit = max(seconds, 0.01)
+    settings.time_limit = max(until - perf_counter(), 0.0)
     cost = np.zeros(width)
     cost[0] = 1.0
     A = sparse.vstack(rows, format="csc")

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit._jax import jnp
-from tacit.messages import printable
+from tacit.messages import count, printable
 from tacit.models import model_text
 from tacit.models.initialisations import Embedding, FromFile, initial_weights
-from tacit.plot.axes import draws, own_axes
+from tacit.plot.axes import SMALL, draws, own_axes
 from tacit.plot.plane import MINUS, PLUS, boundary, plane
 from tacit.training.runs import Run
 from tacit.values import Dataset
@@ -80,12 +80,18 @@ def _neurons(
     ax: Axes, before: np.ndarray, after: np.ndarray, a: np.ndarray, names: tuple[str, str]
 ) -> None:
     """Neurons times |a| (their part in the function) as lines; starting directions as dots."""
-    strength = np.abs(a)[:, None] * after
+    # Each layer for itself: where descent diverges their products overflow.
+    sizes = [np.abs(part) / max(np.abs(part).max(), 1e-300) for part in (a, after)]
+    strength = sizes[0][:, None] * np.copysign(sizes[1], after)
     largest = max(np.linalg.norm(strength, axis=1).max(), 1e-300)
     for sign, colour, name in ((1, PLUS, "a > 0"), (-1, MINUS, "a < 0")):
         chosen = a * sign > 0
-        for j, (x, z) in enumerate(strength[chosen] / largest):
-            ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7, label=name if j == 0 else None)
+        ends = strength[chosen] / largest
+        for x, z in ends:
+            ax.plot([0, x], [0, z], c=colour, lw=1.2, alpha=0.7)
+        if len(ends):  # a ring at every end: many neurons may have one direction
+            name = f"{name}: {count(len(ends), 'neuron')}"
+            ax.scatter(ends[:, 0], ends[:, 1], s=16, fc="none", ec=colour, alpha=0.7, label=name)
         start = before[chosen]
         length = np.linalg.norm(start, axis=1, keepdims=True)
         start = start[length[:, 0] > 0] / length[length > 0][:, None]
@@ -99,7 +105,20 @@ def _neurons(
         ylim=(-1.25, 1.25),
     )
     ax.set_aspect("equal")
-    ax.legend(loc="best", fontsize=8)
+    _legend_below(ax, *ax.get_legend_handles_labels())
+
+
+def _legend_below(ax: Axes, handles: list[Any], labels: list[str]) -> None:
+    """Name what is drawn below the panel, where it covers nothing."""
+    ax.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        fontsize=SMALL,
+        ncols=2,
+        frameon=False,
+    )
 
 
 def _circle() -> Any:
@@ -119,10 +138,11 @@ def _singular_values(ax: Axes, run: Run) -> None:
 
 def _way(ax: Axes, run: Run) -> None:
     """Loss on the left axis, margins on the right one, over log time."""
-    epochs = np.maximum(run.epochs, 0.5)  # epoch 0 has a place on a log axis
+    epochs = np.asarray(run.epochs)
     ax.plot(epochs, run.measures["log_loss"][:, 0] / np.log(10), c="black", label="log₁₀ loss")
-    ax.set_xscale("log")
-    ax.set(title="the way there", xlabel="epoch (epoch 0 drawn at ½)", ylabel="log₁₀ loss")
+    ax.set_xscale("symlog", linthresh=1)  # epoch 0 has a place
+    ax.set(title="the way there", xlabel="epoch (logarithmic beyond 1)", ylabel="log₁₀ loss")
+    ax.set_xlim(left=0)
     handles, labels = ax.get_legend_handles_labels()
     if "margin" in run.measures:
         other = ax.twinx()
@@ -135,4 +155,4 @@ def _way(ax: Axes, run: Run) -> None:
                 handles += other.plot(epochs, values, style, c=PLUS, label=f"{name} (right axis)")
                 labels.append(f"{name} (right axis)")
         other.set_ylabel("normalised margin")
-    ax.legend(handles, labels, loc="best", fontsize=8)
+    _legend_below(ax, handles, labels)

@@ -34,6 +34,16 @@ def test_a_network_that_is_no_kkt_point_is_not_spoken_of():
     assert hypothesis("lyu2021:lemmaB.9", case, "kkt_direction", run).holds is False
 
 
+def test_masks_that_would_take_long_are_not_looked_for(monkeypatch):
+    """Wide networks that have not come far kept `explain` busy for minutes after its time."""
+    monkeypatch.setattr("tacit.certificates.margin_gradients.SPEED", 1.0)
+    case = theorem("lyu2021:lemmaB.9").example()
+    x = case.data.X[0]
+    run = ended(Network(np.array([[x[1], -x[0]]]), np.ones(1), case.alpha))
+    check = hypothesis("lyu2021:lemmaB.9", case, "kkt_direction", run)
+    assert check.holds is None and "1 neuron on 8 points" in check.note
+
+
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9])
 def test_the_three_directions_are_kkt_points_with_the_margins_it_names(alpha):
     data = load("symmetric:n=10,d=3,margin=0.2,seed=8")
