@@ -9,10 +9,18 @@ import pytest
 
 from helpers import refused
 from tacit import Dataset, Setting
-from tacit.certificates import certificates_to_dict, certify, optimum, worst_of
+from tacit.certificates import (
+    certificate,
+    certificates_to_dict,
+    certify,
+    optimum,
+    two_layer_kkt,
+    worst_of,
+)
 from tacit.data import load
 from tacit.models import Leaky
 from tacit.numerics.convex_program import bracket
+from tacit.numerics.neurons import Neurons
 from tacit.values import Interval, Network
 
 
@@ -163,3 +171,15 @@ def test_its_own_proof_and_the_search_share_the_time(monkeypatch) -> None:
     monkeypatch.setattr("tacit.certificates.certificate.bracket", noted)
     assert certify(data, best, seconds=600.0).optimality == "certified"
     assert 0 < given[0] <= 600
+
+
+def test_a_search_that_is_cut_keeps_what_the_own_multipliers_prove(monkeypatch) -> None:
+    data, network = bent(0.0)
+    kkt = two_layer_kkt(data, network)
+    own = bracket(data.X, data.y, 0.0, Neurons.of(network), kkt.multipliers)
+    cut = replace(own, objective_bounds=Interval(1e-3, np.inf), dual=np.zeros(data.n))
+    monkeypatch.setattr(certificate, "convex_optimum", lambda *_, **__: cut)
+    found = certify(data, network)
+    assert found.margin_bounds.upper == pytest.approx(0.5 / own.objective_bounds.lower, rel=1e-12)
+    assert np.array_equal(found.dual, own.dual)
+    assert found.margin_bounds.lower == found.margin and found.optimality == "bounded"

@@ -13,7 +13,10 @@ from tacit.certificates.proved_end import (
     out_of_play,
     proved_end,
     smoothed,
+    trapped_end,
 )
+from tacit.flow import proof
+from tacit.numerics import trapping
 from tacit.numerics.trapping import trap_multipliers
 
 
@@ -210,6 +213,31 @@ def test_with_the_sides_of_a_trap_no_network_has_a_wider_margin(activation: str,
     assert 20 < inside < 300
 
 
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("linear:n=20,d=2", {"width": 60}),
+        ("linear:n=12,d=4,seed=2", {"width": 12}),
+        ("linear:n=12,d=4,seed=2", {"width": 12, "activation": "leaky:0.3"}),
+        ("linear:n=6,d=2", {"width": 12}),
+    ],
+)
+def test_what_is_given_up_early_cannot_be_proved(call: str, kind: dict, monkeypatch) -> None:
+    """All that is known of spare neurons, against the whole search."""
+    asked = []
+
+    def watched(*arguments):
+        asked.append(arguments[:4])
+        return trapped_end(*arguments)
+
+    monkeypatch.setattr(proof, "trapped_end", watched)
+    for seed in range(3):
+        limit(call, Setting(**kind), seed=seed)
+    early = [trapped_end(*arguments) is not None for arguments in asked]
+    monkeypatch.setattr(trapping, "_one_is_spare", lambda *_: False)
+    assert early == [trapped_end(*arguments) is not None for arguments in asked]
+
+
 def test_multipliers_of_a_trap_are_found_in_the_span_of_the_points(rng, monkeypatch) -> None:
     """With d coordinates for every neuron, 40 points in 4000 dimensions took minutes."""
     sizes, limits = [], []
@@ -222,11 +250,12 @@ def test_multipliers_of_a_trap_are_found_in_the_span_of_the_points(rng, monkeypa
 
     real = clarabel.DefaultSolver
     monkeypatch.setattr(clarabel, "DefaultSolver", solver)
+    monkeypatch.setattr(trapping, "_one_is_spare", lambda *_: False)
     X, y = rng.normal(size=(6, 6)), np.array([1, -1, 1, -1, 1, -1])
     W, a = rng.normal(size=(4, 6)), np.array([1.0, -1.0, 1.0, -1.0])
     wide = np.linalg.qr(rng.normal(size=(400, 6)))[0].T
-    few = trap_multipliers(X, y, 0.3, W, a, np.ones(6), 60)
-    many = trap_multipliers(X @ wide, y, 0.3, W @ wide, a, np.ones(6), 60)
+    few = trap_multipliers(X, y, 0.3, W, a, np.ones(6), np.inf, 60)
+    many = trap_multipliers(X @ wide, y, 0.3, W @ wide, a, np.ones(6), np.inf, 60)
     assert len(few) == len(many) == 5 and sizes[:4] == sizes[4:]
     for one, other in zip(few, many, strict=True):
         np.testing.assert_allclose(one.dual, other.dual, atol=1e-4)  # a solver's digits

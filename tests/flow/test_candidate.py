@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tacit.certificates import two_layer_kkt
 from tacit.data import load
-from tacit.flow import Candidate, candidate
+from tacit.flow import Candidate, candidate, candidates
 from tacit.flow.follow import follow
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.state import State, start
@@ -75,6 +76,29 @@ def test_the_limit_on_xor_is_a_kkt_point_that_the_path_approaches(alpha: float) 
     distances = [distance(moment.state, found) for moment in path.moments if moment.log_L < -30]
     thirds = [np.mean(part) for part in np.array_split(distances, 3)]
     assert thirds[0] > thirds[1] > thirds[2]
+
+
+def test_a_rough_answer_is_called_rough_and_not_kept_for_the_exact_one(monkeypatch) -> None:
+    data = load("orthogonal:n=20,d=3")
+    path = follow(data.X, data.y, 0.0, *small_net(20, 3), log_L_end=-100.0)
+    state = path.last.state
+    exact = candidate(state)
+    assert exact is not None and exact.exact
+    state.planes.solved.clear()
+    solve = candidates.widest
+
+    def short(*arguments):
+        found = solve(*arguments)
+        return replace(found, V=0.999 * found.V, value=0.999 * found.value)
+
+    monkeypatch.setattr(candidates, "widest", short)
+    rough = candidate(state, rough=0.01)
+    assert rough is not None and not rough.exact
+    again = candidate(state)  # by the general solver
+    assert again is not None and again.exact
+    np.testing.assert_allclose(again.V, exact.V, rtol=1e-9, atol=1e-10)
+    kept = candidate(state, rough=0.01)
+    assert kept is not None and kept.exact
 
 
 def distance(state: State, found: Candidate) -> float:

@@ -191,7 +191,7 @@ def trapped_end(
         given = (data.X / unit, data.y, network.alpha, network.W[live], network.a[live])
         left = max(until - perf_counter(), 0.0)
         if free == 0:
-            trap = trap_multipliers(*given, multipliers, left)
+            trap = trap_multipliers(*given, multipliers, lower / unit, left)
         else:
             trap = trap_of_one_sign(*given, multipliers, free, lower / unit, left)
         end = ProvedEnd(network, log_loss / math.log(10), Interval(lower, lower), multipliers)

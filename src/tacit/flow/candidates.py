@@ -40,6 +40,8 @@ class Candidate:
     touches: np.ndarray
     """Samples on whose hyperplane, or beyond it, a group would end although it does not slide
     along it: then the patterns have not settled yet."""
+    exact: bool = True
+    """Whether it is as good as the solvers make it; else its margin is a little below the best."""
 
 
 def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
@@ -70,11 +72,14 @@ def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
     return number[group], [k for k, kept in zip(firsts, heavy, strict=True) if kept]
 
 
-def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> Candidate | None:
+def candidate(
+    state: State, least: float = 0.0, p: np.ndarray | None = None, rough: float = 0.0
+) -> Candidate | None:
     """The candidate; None when the surviving patterns cannot give every sample its label.
 
     Groups below the share `least` of the heaviest are taken to die out. Where the state is near the
-    candidate already, Newton's method leads there from it and its weights p of the samples.
+    candidate already, Newton's method leads there from it and its weights p of the samples. Who is
+    content with a margin up to the share `rough` below the best may be spared a general solver.
     """
     planes = state.planes
     group, firsts = surviving(state, least)
@@ -92,14 +97,18 @@ def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> 
         near = _from_here(state, R.T, Q, group, sign, pattern, p)
         if near is not None:
             V, lam = near[0] @ Q.T, near[1]
-            return _candidate(state, X, scale, group, sign, size, pattern, V, lam)
+            return _candidate(state, X, scale, group, sign, size, pattern, V, lam, True)
+    exact = True
     if state.both:  # the limit is in the span of the points
         key = sign.tobytes() + pattern.tobytes()
-        if key not in planes.solved:
+        roughly = key + b"rough"
+        if key not in planes.solved and not (rough and roughly in planes.solved):
             planes.solved.clear()
             here = _sums(state, group, len(sign)) @ Q
-            planes.solved[key] = _both_layers(state, R.T, here, sign, pattern)
-        solved = planes.solved[key]
+            found, closed = _both_layers(state, R.T, here, sign, pattern, rough)
+            planes.solved[key if closed else roughly] = found
+        exact = key in planes.solved
+        solved = planes.solved[key if exact else roughly]
     else:
         solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
     if solved is None:
@@ -107,7 +116,7 @@ def candidate(state: State, least: float = 0.0, p: np.ndarray | None = None) -> 
     V, lam = solved[0] @ Q.T, solved[1]
     if state.both:
         V = _nearest(state, X, group, V, sign, pattern, lam)
-    return _candidate(state, X, scale, group, sign, size, pattern, V, lam)
+    return _candidate(state, X, scale, group, sign, size, pattern, V, lam, exact)
 
 
 def _candidate(
@@ -120,6 +129,7 @@ def _candidate(
     pattern: np.ndarray,
     V: np.ndarray,
     lam: np.ndarray,
+    exact: bool,
 ) -> Candidate | None:
     """These neurons, of the points X divided by the scale, as a candidate."""
     smallest = float(margins(X, state.planes.y, state.planes.alpha, Neurons(V, sign))[0].min())
@@ -128,7 +138,7 @@ def _candidate(
     room = np.outer(np.linalg.norm(V, axis=1), np.linalg.norm(X, axis=1))
     outside = ((V @ X.T) * pattern < CANDIDATE.on_plane * room) & (pattern != 0) & (room > 0)
     touches = np.flatnonzero(outside.any(axis=0))
-    return Candidate(sign, size, group, pattern, V / (smallest * scale), lam, touches)
+    return Candidate(sign, size, group, pattern, V / (smallest * scale), lam, touches, exact)
 
 
 def _from_here(
@@ -180,9 +190,14 @@ def _sums(state: State, group: np.ndarray, count: int) -> np.ndarray:
 
 
 def _both_layers(
-    state: State, X: np.ndarray, here: np.ndarray, sign: np.ndarray, pattern: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """min Σ‖v_g‖ inside the cells, to rounding error; the state's own groups are `here`."""
+    state: State,
+    X: np.ndarray,
+    here: np.ndarray,
+    sign: np.ndarray,
+    pattern: np.ndarray,
+    rough: float,
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
+    """min Σ‖v_g‖ inside the cells, and whether it is exact; the state's own groups are `here`."""
     y, alpha = state.planes.y, state.planes.alpha
     # The margin of the path tells the solver how large the best one may be.
     unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
@@ -190,21 +205,23 @@ def _both_layers(
     check_time(state)
     found = widest(X, y, alpha, sign, pattern, unit)
     if found.bound <= CANDIDATE.none:
-        return None
+        return None, True
     closed = found.value >= (1 - CANDIDATE.none) * found.bound
     if closed:
         V, lam = found.V, found.multipliers
+    elif found.value >= (1 - rough) * found.bound:
+        return (found.V, found.multipliers), False
     else:
         solution = _by_sparse_solver(state, X, sign, pattern, unit)
         if solution is None:
-            return None
+            return None, True
         V, lam = solution
     lengths = np.linalg.norm(V, axis=1)
     live = np.flatnonzero(lengths > CANDIDATE.dead * lengths.max())
     room = np.outer(lengths, np.linalg.norm(X, axis=1))
     touching = ((V @ X.T) * pattern < CANDIDATE.on_plane * room) & (pattern != 0)
     if closed and not touching[live].any():
-        return V, lam
+        return (V, lam), True
     # There may be more beyond the hyperplanes that are in the way; a little inside of them it is
     # clear on which side a group is.
     sizes = np.maximum(np.linalg.norm(here, axis=1), 1e-300)[live, None]
@@ -216,10 +233,10 @@ def _both_layers(
     if better is None or _ratio(X, y, alpha, better[0]) < (1 - CANDIDATE.none) * _ratio(
         X, y, alpha, Neurons(V, sign)
     ):
-        return V, lam
+        return (V, lam), True
     V = np.zeros(V.shape)
     V[live] = better[0].V
-    return V, better[1]
+    return (V, better[1]), True
 
 
 def _by_sparse_solver(

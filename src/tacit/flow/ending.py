@@ -41,9 +41,10 @@ JUDGE_AGAIN = 1.5
 """How long the next look at where a path leads is reckoned to take, over the longest until then."""
 CLASSIFIED_FROM = -1000.0
 """The depth needed to classify a path that could not be followed further: its log₁₀ loss."""
-LEAST_CERTIFY, MOST_CERTIFY = 3.0, 60.0
-"""Seconds: to find how wide a margin can be may take a third of the time of the path, between these
-two. Where that leaves a gap, `optimum` has the time that it is given."""
+LEAST_CERTIFY, MOST_CERTIFY = 2.0, 60.0
+"""Seconds: to find how wide a margin can be may take a tenth of the time of the path, between these
+two. Three times as long hardly closes a gap that is open then; `optimum` has the time that it is
+given."""
 LEAST_PROOF = 1.5
 """Seconds: a proof of the limit may take a fifth of the time of all before, and at least so long;
 most are made in a tenth of a second, or not at all. On a busy machine these least times are longer,
@@ -232,7 +233,7 @@ def binary_limit(
         least = min(1.0, 0.05 * seconds)  # the path may have used all
         taken = perf_counter() - started
         busy = max(taken / max(process_time() - used, 1e-3), 1.0)
-        longest = min(max(taken / 3, LEAST_CERTIFY * busy), MOST_CERTIFY)
+        longest = min(max(taken / 10, LEAST_CERTIFY * busy), MOST_CERTIFY)
         left = min(max(seconds - taken, least), longest)
         certificate = certify(data, evidence.network, train=train, seconds=left)
         taken = perf_counter() - started

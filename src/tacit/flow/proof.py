@@ -64,7 +64,9 @@ def what_is_proved(
             proved = bounded(path)
     if proved is None or proved.narrow or not both or path.end is not PathEnd.REACHED:
         return proved
-    for depth in ALIGNED:
+    for k, depth in enumerate(ALIGNED):
+        if path.last.log_L <= depth * LN10 and k > 0:
+            break  # these weights have been looked at
         if path.last.log_L > depth * LN10:
             left = max(until - perf_counter(), 0.0)
             path = flow.run(depth * LN10, left, most_tries=last_try - flow.tries, late=True)

@@ -279,6 +279,11 @@ class EvidenceTolerances:
     near: float = 0.3
     """The angle (rad) to the limit at the end of the path: paths come near only like a power of
     log(1/L)."""
+    rough: float = 1e-6
+    """How far below the best the margin of a network may be that is only to be seen to be far …"""
+    apart: float = 0.15
+    """… by so much (rad) more than would be near. It is √rough from the best, or some times that
+    where lengths make up for each other."""
     near_on_plane: float = 0.2
     """The same where a group of the limit touches a hyperplane along which it does not slide …"""
     deep: float = 4.0

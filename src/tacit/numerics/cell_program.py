@@ -133,7 +133,10 @@ class _Proposals:
             if better is None:
                 break
             yield better
+            before = live.copy(), walls.copy(), lam > 0
             lam = self._change(V, *better, live, walls)
+            if all(map(np.array_equal, before, (live, walls, lam > 0))):
+                break
         yield V, last
 
     def _change(

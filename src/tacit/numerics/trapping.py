@@ -47,13 +47,17 @@ def trap_multipliers(
     W: np.ndarray,
     a: np.ndarray,
     lam: np.ndarray,
+    margin: float,
     seconds: float,
 ) -> list[TrapMultipliers]:
     """Find multipliers for λ, and for each neuron those for the λ of the best network without it.
 
-    The list is empty where one of these networks is not found in time, and as soon as that shows.
+    The list is empty where one of these networks has this margin, or is not found in time, and as
+    soon as that shows.
     """
     sign, side = np.sign(a).astype(int), _sides(X, W)
+    if _one_is_spare(X, y, alpha, sign, side, lam):
+        return []
     begun = perf_counter()
     duals = [lam]
     for g in range(len(a)):
@@ -64,6 +68,8 @@ def trap_multipliers(
         share = begun + seconds * (g + 1) / len(a)
         solved = _least_pull(X, y, alpha, sign[kept], side[kept], share)
         if solved is None or perf_counter() > share:
+            return []
+        if not solved[1] < 2 * margin * (1 - NARROWER):
             return []
         duals.append(solved[0])
     return [_multipliers(X, y, alpha, sign, side, dual) for dual in duals]
@@ -87,6 +93,9 @@ def trap_of_one_sign(
     """
     sign, side = np.sign(a).astype(int), _sides(X, W)
     kept, until = sign != free, perf_counter() + seconds
+    climbed = float(_climbed(X, y, alpha, free, lam, W[~kept])[2].max(initial=0.0))
+    if _one_is_spare(X, y, alpha, sign[kept], side[kept], lam, climbed):
+        return []
     first = _peak(X, y, alpha, free, lam, W[~kept], until)
     duals, peaks = [lam], [first.bound]
     for g in np.flatnonzero(kept):
@@ -129,6 +138,29 @@ def trap_of_one_sign(
     return multipliers
 
 
+def _one_is_spare(
+    X: np.ndarray,
+    y: np.ndarray,
+    alpha: float,
+    sign: np.ndarray,
+    side: np.ndarray,
+    lam: np.ndarray,
+    peak: float = 0.0,
+) -> bool:
+    """Whether one of these neurons surely has no weight that it keeps.
+
+    Of two with the same sides where they have to keep them, either can do without the other. And
+    where the pull of the limit's λ on one is shorter than another, or than the peak of the free
+    ones, the best network does without it: by complementary slackness it has no weight there.
+    """
+    held = np.where(sign[:, None] * y > 0, side, 0)
+    if len(np.unique(np.column_stack([sign, held]), axis=0)) < len(sign):
+        return True
+    slopes = _multipliers(X, y, alpha, sign, side, lam).slopes
+    pulls = np.linalg.norm((sign[:, None] * y * slopes) @ X, axis=1)
+    return bool(pulls.min() < (1 - NARROWER) * max(float(pulls.max()), peak))
+
+
 def _sides(X: np.ndarray, W: np.ndarray) -> np.ndarray:
     return np.where(W @ X.T > 0, 1, -1).astype(np.int8)
 
@@ -143,15 +175,21 @@ def _peak(
     until: float,
 ) -> Branched:
     """How large sign·Σ λ_i y_i φ(u·x_i) becomes on the sphere, and where."""
-    rows = np.flatnonzero(lam)
-    function = Branching(X[rows], sign * lam[rows] * y[rows], alpha)
-    starts = np.vstack([W, X[rows], -X[rows]])
-    tops, values = function.climb(starts)
+    function, tops, values = _climbed(X, y, alpha, sign, lam, W)
     # A little above what was climbed to, or the search would branch for ever at the peak itself.
     floor = float(values.max(initial=0.0)) * (1 + 1e-11)
     peak = function.maximum(floor, None, max(until - perf_counter(), 0.01))
     best = np.argsort(-values)[:MOST_NEW]
     return replace(peak, directions=np.vstack([peak.directions, tops[best]]))
+
+
+def _climbed(
+    X: np.ndarray, y: np.ndarray, alpha: float, sign: int, lam: np.ndarray, W: np.ndarray
+) -> tuple[Branching, np.ndarray, np.ndarray]:
+    """The function, and how high one comes from these directions and from the points."""
+    rows = np.flatnonzero(lam)
+    function = Branching(X[rows], sign * lam[rows] * y[rows], alpha)
+    return function, *function.climb(np.vstack([W, X[rows], -X[rows]]))
 
 
 def _least_pull(

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.messages import count
-from tacit.numerics.extremal_directions import extremal_directions, lemma_2
+from tacit.numerics.extremal_directions import Extremal, extremal_directions, lemma_2
 from tacit.papers.phuong2021.statements.examples import (
     FLOW,
     cones,
@@ -90,7 +90,7 @@ class Lemma2(Theorem):
         return Prediction(words, values, ((1, means[0]), (-1, means[1])))
 
     def residual(self, prediction: Prediction, case: Case, run: Observation | None) -> float:
-        extremal = extremal_directions(case.data.X, HALF * case.data.y)
+        extremal = all_directions(case.data)
         sides = (extremal.positive, extremal.negative)
         off = 0.0
         for items, key, (_, direction) in zip(
@@ -177,8 +177,7 @@ class Lemma1(Theorem):
         return least if least == 0 or prediction.values["complete"] else None
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation:
-        X, y = case.data.X, case.data.y
-        extremal = extremal_directions(X, HALF * y)
+        extremal = all_directions(case.data)
         W = np.array([item.direction for item in extremal.items])
         a = np.array([float(item.sign) for item in extremal.items])
         return run_through(Network(W, a))
@@ -296,12 +295,18 @@ def _pulled(case: Case, network: Network) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 @lru_cache(maxsize=16)
+def all_directions(data: Dataset) -> Extremal:
+    """The extremal directions of G at small weights, for all statements that ask for them."""
+    return extremal_directions(data.X, HALF * data.y)
+
+
+@lru_cache(maxsize=16)
 def all_sectors(data: Dataset) -> tuple[np.ndarray, np.ndarray, bool]:
     """The positive and the negative extremal sectors as rows, and whether these are all."""
     two = lemma_2(data.X, data.y)
     if two is not None:
         return two[0][None], two[1][None], True
-    extremal = extremal_directions(data.X, HALF * data.y)
+    extremal = all_directions(data)
     none = np.zeros((0, data.n), dtype=np.int8)
     sides = [
         np.array([item.sector for item in items], dtype=np.int8) if items else none

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tacit.messages import count
-from tacit.numerics.extremal_directions import extremal_directions
 from tacit.numerics.float64 import TINY
+from tacit.papers.phuong2021.statements.early import all_directions
 from tacit.papers.phuong2021.statements.examples import FLOW
 from tacit.papers.phuong2021.statements.hypotheses import small_neurons
 from tacit.papers.phuong2021.statements.sectors import pulls
@@ -54,7 +54,7 @@ class LemmaA1(Theorem):
 
     def predict(self, case: Case) -> Prediction:
         X, c = case.data.X, HALF * case.data.y
-        extremal = extremal_directions(X, c)
+        extremal = all_directions(case.data)
         items = [*extremal.positive, *extremal.negative]
         W = np.array([item.direction for item in items]).reshape(-1, case.data.d)
         signs = np.array([item.sector for item in items], dtype=np.int8).reshape(-1, case.data.n)

@@ -136,8 +136,12 @@ class Theorem1(Theorem):
             last = sum(moment.time <= log_time for moment in one.path)
             too_short = too_short or one.path[-1].time < log_time
             for k in np.flatnonzero(early.heights(one.start, data) > 0):
-                networks = (moment.network for moment in one.path[: last + 1])
-                seen = max(cosine(net.W[k], np.sign(net.a[k]), data) for net in networks)
+                seen = -math.inf
+                for moment in reversed(one.path[: last + 1]):  # most are aligned in the end
+                    net = moment.network
+                    seen = max(seen, cosine(net.W[k], np.sign(net.a[k]), data))
+                    if seen >= prediction.values["cosine"]:
+                        break
                 missing = max(missing, prediction.values["cosine"] - seen)
         return None if missing > 0 and too_short else missing
 
