@@ -153,7 +153,7 @@ def test_a_limit_that_the_proof_excludes_is_not_claimed(monkeypatch) -> None:
     """No later margin is below that of a moment of the path, whatever the evidence says."""
     wrong = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
     off = replace(wrong.certificate, kkt=replace(wrong.kkt, margin=0.99 * wrong.margin))
-    monkeypatch.setattr(ending, "certify", lambda *args, **options: off)
+    monkeypatch.setattr(ending, "compared", lambda *args, **options: off)
     end = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
     assert end.outcome is Outcome.UNDECIDED and end.network is None and end.proved is None
     assert "the margin can only end between" in end.reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.certificates import certify
+from tacit.certificates.certificate import compared
 from tacit.data import takes_data
 from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.exponential_tail import Kind, tail_of
@@ -235,7 +235,7 @@ def binary_limit(
         busy = max(taken / max(process_time() - used, 1e-3), 1.0)
         longest = min(max(taken / 10, LEAST_CERTIFY * busy), MOST_CERTIFY)
         left = min(max(seconds - taken, least), longest)
-        certificate = certify(data, evidence.network, train=train, seconds=left)
+        certificate = compared(data, evidence.network, evidence.kkt, train, seconds=left)
         taken = perf_counter() - started
         left = min(max(seconds - taken, least), max(taken / 5, LEAST_PROOF * busy))
         try:
