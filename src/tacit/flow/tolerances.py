@@ -279,7 +279,7 @@ class EvidenceTolerances:
     near: float = 0.3
     """The angle (rad) to the limit at the end of the path: paths come near only like a power of
     log(1/L)."""
-    rough: float = 1e-6
+    rough: float = 1e-4
     """How far below the best the margin of a network may be that is only to be seen to be far …"""
     apart: float = 0.15
     """… by so much (rad) more than would be near. It is √rough from the best, or some times that
