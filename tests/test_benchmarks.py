@@ -117,3 +117,16 @@ def test_pricing_is_closed() -> None:
     """SCIP's columns are dashes where it is not installed."""
     name, points, *_, gap = pricing.row("xor", real_data.gaussian(20, 4, "xor"))[:5]
     assert name == "xor" and 4 < int(points) <= 20 and float(gap) < 1e-8
+
+
+def test_of_many_limits_it_is_told_how_they_end() -> None:
+    name, count, ends, *_ = real_data.decided_row("planes", real_data.planar, range(2), 30.0)
+    assert (name, count) == ("planes", "2")
+    assert sum(int(part.split()[0]) for part in ends.split(", ")) == 2
+    data, setting = real_data.ordinary(7001)
+    assert data.d == 3 and (data.X[:, 2] == 1).all() and 10 <= setting.width <= 50
+
+
+def test_data_that_is_not_here_is_said(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    assert real_data.limit_row(real_data.LIMITS[-1])[1] == "no data here"
