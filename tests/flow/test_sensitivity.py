@@ -95,6 +95,8 @@ def test_iterations_that_converge_linearly_are_mixed_into_where_they_lead():
         better = end + M @ (u - end)
         tried.append((u, better, float(better.sum())))
         u = better
+    lost = [*tried[:1], (u, np.full(6, np.inf), 0.0)]
+    assert _mixed(lost, p, np.arange(6))[0] is lost[-1][1]
     mixed, level = _mixed(tried, p, np.arange(6))
     assert np.abs(mixed - end).max() <= 1e-9
     assert abs(level - end.sum()) <= 1e-8
@@ -126,6 +128,10 @@ def test_an_error_is_not_filtered_where_the_answer_is_not_known():
     landed = Landed(None, now, Answer(np.array([0]), np.array([[1e8]])))
     wrong = np.array([1e-3, 1e-3])
     assert _left(wrong, landed, landed, 1.0) is wrong
+    for rate in (-2 / GAMMA * np.eye(2), np.full((2, 2), np.inf)):  # a singular matrix, and none
+        with np.errstate(invalid="ignore"):
+            odd = landed._replace(answer=Answer(np.arange(2), rate))
+            assert _left(wrong, odd, odd, 1.0) is wrong
     assert _left(wrong, landed._replace(answer=None), landed._replace(answer=None), 1.0) is wrong
 
 

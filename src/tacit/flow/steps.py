@@ -319,6 +319,8 @@ def _mixed(
     weight = np.sqrt(p[rows])
     missing = weight * (better - u)[rows]
     change = np.array([missing - weight * (v - w)[rows] for w, v, _ in tried[:-1]])
+    if not (np.isfinite(missing).all() and np.isfinite(change).all()):
+        return better, level
     share = np.linalg.lstsq(change.T, missing, rcond=1e-6)[0]
     if not np.abs(share).sum() < STEP.most_share:
         return better, level
@@ -368,11 +370,15 @@ def _left(wrong: np.ndarray, early: Landed, landed: Landed, h: float) -> np.ndar
     answer = found[int(np.argmax(known))]
     rows, p = answer.rows, landed.now.p[answer.rows]
     matrix = np.eye(len(rows)) + (GAMMA * h * p * landed.now.bend[rows])[:, None] * answer.rate
-    solved = np.linalg.solve(matrix, np.column_stack([wrong[rows], p]))
+    try:
+        solved = np.linalg.solve(matrix, np.column_stack([wrong[rows], p]))
+    except np.linalg.LinAlgError:
+        return wrong
     more = (wrong[rows] - solved[:, 0]).sum() / max(float(solved[:, 1].sum()), 1e-300)
     left = wrong.copy()
     left[rows] = solved[:, 0] + more * solved[:, 1]
-    return left
+    # Where the answer is not that of a path that damps, it says nothing of what is left.
+    return left if float(np.abs(left).sum()) <= float(np.abs(wrong).sum()) else wrong
 
 
 def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None:
