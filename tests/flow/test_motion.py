@@ -98,6 +98,30 @@ def test_a_neuron_is_released_when_its_multiplier_comes_to_its_bound() -> None:
     assert released >= 5
 
 
+@pytest.mark.parametrize("seed", [194, 203, 1663, 2048, 3080, 26666])
+def test_a_neuron_does_not_go_to_and_fro_at_a_hyperplane(seed: int) -> None:
+    """At first the changing pull leads to one side, and its mean over the rest to the other."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 8)), int(rng.integers(2, 4))
+    X, y = rng.normal(size=(n, d)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    W = rng.normal(size=(1, d))
+    a = np.array([np.linalg.norm(W) * rng.choice([-1, 1])])
+    state = start(hyperplanes_of(X, y, 0.0), W, a, True)
+    h, p = rng.uniform(0.05, 0.6), rng.exponential(size=n)
+    most = 2 * p / h  # p is nowhere negative
+    rate = np.clip(rng.normal(size=n) * most, -most, most)
+    ends = []
+    for pieces in (1, 16, 1024):
+        moved = state.copy()
+        for j in range(pieces):
+            later = h * ((j + 0.5) / pieces - 0.5)
+            advance(moved, (p + later * rate) * y, h / pieces, rate * y)
+        assert len(moved.events) <= 4 * n
+        ends.append(moved.W)
+    off = [np.linalg.norm(end - ends[-1]) / np.linalg.norm(ends[-1]) for end in ends[:-1]]
+    assert off[1] < min(0.01, off[0] / 10)
+
+
 def test_products_by_a_gram_matrix_are_those_of_the_normals(monkeypatch) -> None:
     ends = []
     for most in (hyperplanes.MOST_PRODUCTS, 0):

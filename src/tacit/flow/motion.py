@@ -330,12 +330,10 @@ def travel(
             if gamma > none:
                 along = dot(g, w) / gamma
                 again, which = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
-            if plane < 0:
-                if again < when:
-                    when, plane = again, which
-            elif again < left:
+            if 0 < again < (when if plane < 0 else left):
                 when, plane = again, which
-            else:
+            elif again == 0 or plane >= 0:
+                # It is not met, or the neuron would be led back at once to where it has just been.
                 add(g, -earlier, turn)
                 add(S, -earlier, turned)
                 gamma = np.sqrt(dot(g, g))
