@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.flow.tolerances import STAGE
-from tacit.numerics.compiled import compiled
+from tacit.numerics.compiled import compiled_in_place
 
 ON_PLANE, SAME_ROOT = STAGE.on_plane, STAGE.same_root
 Array = np.ndarray
 
 
-@compiled
+@compiled_in_place
 def forth(gamma: float, along: float, a: float, time: float, both: bool) -> tuple[float, float]:
     """How far along g a neuron goes, w += way·g, and its output weight then."""
     if not both:
@@ -26,7 +26,7 @@ def forth(gamma: float, along: float, a: float, time: float, both: bool) -> tupl
     return (less * along + sinh * a) / gamma, a * (1 + less) + along * sinh
 
 
-@compiled
+@compiled_in_place
 def reach(gamma: float, along: float, a: float, time: float, both: bool) -> float:
     """How far along g, in units of g, a neuron can have been until then."""
     if not both:
@@ -35,7 +35,7 @@ def reach(gamma: float, along: float, a: float, time: float, both: bool) -> floa
     return (abs(along) * less + abs(a) * np.sinh(gamma * time)) / gamma
 
 
-@compiled
+@compiled_in_place
 def first_root(t: float, s: float, along: float, a: float, leaving: bool) -> float:
     """The first τ > 0 with t⊥ + s (w∥ cosh τ + a sinh τ) = 0: a quadratic equation for e^τ."""
     rest = t - s * along
@@ -54,7 +54,7 @@ def first_root(t: float, s: float, along: float, a: float, leaving: bool) -> flo
     return np.log(first)
 
 
-@compiled
+@compiled_in_place
 def next_plane(
     T: Array,
     S: Array,

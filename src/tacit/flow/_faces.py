@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow.tolerances import STAGE
-from tacit.numerics.compiled import compiled
+from tacit.numerics.compiled import compiled, compiled_in_place
 
 DEPENDENT, MOST_UPDATES = STAGE.dependent, STAGE.most_updates
 Array = np.ndarray
@@ -45,11 +45,11 @@ def faces_for(places: int, most: int, d: int) -> Faces:
     size, rank, updates = np.zeros((3, places), np.int64)
     on, pivot = np.zeros((2, places, most), np.int64)
     rows = min(most, d)
-    Q, R = np.empty((places, rows, d)), np.empty((places, rows, most))
+    Q, R = np.empty((places, rows + 1, d)), np.empty((places, rows, most))
     return Faces(size, rank, updates, on, pivot, Q, R)
 
 
-@compiled
+@compiled_in_place
 def dot(u: Array, v: Array) -> float:
     """u·v."""
     total = 0.0
@@ -58,21 +58,29 @@ def dot(u: Array, v: Array) -> float:
     return total
 
 
-@compiled
+@compiled_in_place
 def add(target: Array, factor: float, vector: Array) -> None:
     """target += factor · vector."""
     for x in range(len(target)):
         target[x] += factor * vector[x]
 
 
-@compiled
+@compiled_in_place
+def put(target: Array, vector: Array) -> None:
+    """target = vector."""
+    for x in range(len(target)):
+        target[x] = vector[x]
+
+
+@compiled_in_place
 def append(faces: Faces, at: int, plane: int, e: Array) -> bool:
     """Let a hyperplane join a face, by Gram–Schmidt, twice; False where there is no room."""
     j, rank = faces.size[at], faces.rank[at]
     if j == faces.on.shape[1]:
         return False
     Q, R = faces.Q[at], faces.R[at]
-    rest = e[plane].copy()
+    rest = Q[rank]  # there is one row more than there may be of a rank
+    put(rest, e[plane])
     for i in range(rank):
         R[i, j] = 0.0
     # The second pass removes what rounding of the first has left along Q, which a short rest
@@ -86,7 +94,7 @@ def append(faces: Faces, at: int, plane: int, e: Array) -> bool:
     faces.on[at, j], faces.pivot[at, j] = plane, -1
     if length > DEPENDENT and rank < len(rest):
         for x in range(len(rest)):
-            Q[rank, x] = rest[x] / length
+            rest[x] /= length
         R[rank, j] = length
         faces.pivot[at, j] = rank
         faces.rank[at] += 1
@@ -94,7 +102,7 @@ def append(faces: Faces, at: int, plane: int, e: Array) -> bool:
     return True
 
 
-@compiled
+@compiled_in_place
 def remove(faces: Faces, at: int, j: int, e: Array) -> None:
     """Take the j-th hyperplane away from a face, by Givens rotations."""
     size, on = faces.size[at], faces.on[at]
@@ -124,7 +132,7 @@ def remove(faces: Faces, at: int, j: int, e: Array) -> None:
     faces.updates[at] += 1
 
 
-@compiled
+@compiled_in_place
 def face_of(k: int, side: Array, faces: Faces, e: Array) -> int:
     """The place of the face of neuron k, brought up to date; −1 where there is no room."""
     at = k % len(faces.size)
@@ -147,14 +155,14 @@ def face_of(k: int, side: Array, faces: Faces, e: Array) -> int:
     return at
 
 
-@compiled
+@compiled_in_place
 def project(faces: Faces, at: int, vector: Array) -> None:
     """Project a vector, in place, on a face."""
     for i in range(faces.rank[at]):
         add(vector, -dot(faces.Q[at, i], vector), faces.Q[at, i])
 
 
-@compiled
+@compiled_in_place
 def unbounded(faces: Faces, at: int, g: Array, kappa: Array) -> None:
     """κ that makes ‖g + Σ κ e‖ smallest; 0 for normals that depend on the others."""
     Q, R, pivot, size = faces.Q[at], faces.R[at], faces.pivot[at], faces.size[at]
@@ -168,7 +176,7 @@ def unbounded(faces: Faces, at: int, g: Array, kappa: Array) -> None:
             kappa[j] = total / R[row, j]
 
 
-@compiled
+@compiled_in_place
 def forget(place: Array, j: int) -> None:
     """Take entry j out of an array."""
     for i in range(j, len(place) - 1):

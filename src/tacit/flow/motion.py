@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow._closed_forms import forth, next_plane, reach
-from tacit.flow._faces import Faces, add, boxed, dot, face_of, project, unbounded
+from tacit.flow._faces import Faces, add, boxed, dot, face_of, project, put, unbounded
 from tacit.flow._lines import SampleLines, free_pulls, pulls_of
 from tacit.flow.tolerances import STAGE
-from tacit.numerics.compiled import compiled
+from tacit.numerics.compiled import compiled, compiled_in_place
 
 ON_PLANE, AT_ORIGIN = STAGE.on_plane, STAGE.at_origin
 TIE, STILL = STAGE.tie, STAGE.still
@@ -59,7 +59,11 @@ class Pulls(NamedTuple):
     changes: bool
     """Whether a rate is not 0."""
     here: Array
-    """Room for a pull …"""
+    """Room for a pull, …"""
+    turn: Array
+    """… for how it changes …"""
+    turned: Array
+    """… and for the products of all normals with that, …"""
     kappa: Array
     """… and for the κ of a face and their rates."""
     products: Array
@@ -67,14 +71,14 @@ class Pulls(NamedTuple):
     kept up to date where the normals have a Gram matrix."""
 
 
-@compiled
+@compiled_in_place
 def bounds_of(plane: int, pulls: Pulls, moment: float) -> tuple[float, float]:
     """The pulls of a hyperplane on its positive and on its negative side."""
     one = pulls.plus[plane] + moment * pulls.plus_rate[plane]
     return one, pulls.minus[plane] + moment * pulls.minus_rate[plane]
 
 
-@compiled
+@compiled_in_place
 def settle(
     k: int,
     W: Array,
@@ -91,7 +95,7 @@ def settle(
     The pull of the hyperplanes that it is not on is kept up to date. False where there is no room.
     """
     e, velocity = pulls.e, pulls.velocity[k]
-    velocity[:] = pulls.free[k]
+    put(velocity, pulls.free[k])
     if theta != 0:
         add(velocity, theta, pulls.rate[k])
     at = face_of(k, side, faces, e)
@@ -100,14 +104,15 @@ def settle(
     many = faces.size[at]
     if many == 0:
         return True
-    g, kappa, inside = pull_at(k, pulls, moment), pulls.kappa[0], True
-    unbounded(faces, at, g, kappa)
+    kappa, inside = pulls.kappa[0], True
+    pull_at(k, pulls, moment)
+    unbounded(faces, at, pulls.here, kappa)
     for j in range(many):
         one, other = bounds_of(faces.on[at, j], pulls, moment)
         inside = inside and min(one, other) < kappa[j] < max(one, other)
     if not inside:
         release(k, side, pulls, moment, faces, log, when)
-        velocity[:] = pulls.free[k]
+        put(velocity, pulls.free[k])
         if theta != 0:
             add(velocity, theta, pulls.rate[k])
     project(faces, at, velocity)
@@ -115,13 +120,11 @@ def settle(
     return True
 
 
-@compiled
-def pull_at(k: int, pulls: Pulls, moment: float) -> Array:
-    """What pulls on neuron k at a moment, of the hyperplanes that it is not on."""
-    g, free, rate = pulls.here, pulls.free[k], pulls.rate[k]
-    for x in range(len(g)):
-        g[x] = free[x] + moment * rate[x]
-    return g
+@compiled_in_place
+def pull_at(k: int, pulls: Pulls, moment: float) -> None:
+    """`pulls.here` becomes what pulls on neuron k, of the hyperplanes that it is not on."""
+    for x in range(len(pulls.here)):
+        pulls.here[x] = pulls.free[k, x] + moment * pulls.rate[k, x]
 
 
 @compiled
@@ -129,7 +132,8 @@ def release(
     k: int, side: Array, pulls: Pulls, moment: float, faces: Faces, log: Log, when: float
 ) -> None:
     """Release neuron k from the hyperplanes that do not hold it at this moment."""
-    at, e, g = face_of(k, side, faces, pulls.e), pulls.e, pull_at(k, pulls, moment)
+    at, e, g = face_of(k, side, faces, pulls.e), pulls.e, pulls.here
+    pull_at(k, pulls, moment)
     many = faces.size[at]
     on = faces.on[at, :many].copy()
     low, high = np.empty(many), np.empty(many)
@@ -154,7 +158,7 @@ def release(
     face_of(k, side, faces, e)
 
 
-@compiled
+@compiled_in_place
 def off(k: int, plane: int, here: int, factor: float, pulls: Pulls) -> None:
     """Let a hyperplane pull on neuron k as it does on this side of it, times a factor."""
     mean, rate = pulls.plus[plane], pulls.plus_rate[plane]
@@ -169,7 +173,14 @@ def off(k: int, plane: int, here: int, factor: float, pulls: Pulls) -> None:
             add(pulls.products[1], factor * rate, pulls.gram[plane])
 
 
-@compiled
+@compiled_in_place
+def normal_parts(e: Array, v: Array, products: Array) -> None:
+    """The products of all normals with a vector."""
+    for i in range(len(e)):
+        products[i] = dot(e[i], v)
+
+
+@compiled_in_place
 def turning(
     k: int, S: Array, side: Array, pulls: Pulls, begin: float, theta: float, faces: Faces
 ) -> None:
@@ -185,7 +196,7 @@ def turning(
         v[x] = begin * mean[x] + theta * rate[x]
     if len(pulls.gram) == 0:
         project(faces, at, v)
-        S[:] = np.dot(pulls.e, v)
+        normal_parts(pulls.e, v, S)
         return
     mean, rate, kappa = pulls.products[0], pulls.products[1], pulls.kappa[0]
     for i in range(len(S)):
@@ -195,7 +206,7 @@ def turning(
         add(S, kappa[j], pulls.gram[faces.on[at, j]])
 
 
-@compiled
+@compiled_in_place
 def note(log: Log, k: int, plane: int, what: int, when: float, bend: float) -> None:
     """Write down an event; where the log is full it is only counted."""
     count = log.number[0]
@@ -205,7 +216,7 @@ def note(log: Log, k: int, plane: int, what: int, when: float, bend: float) -> N
     log.number[0] += 1
 
 
-@compiled
+@compiled_in_place
 def meet(
     k: int,
     plane: int,
@@ -228,9 +239,9 @@ def meet(
     side[k, plane] = -here
     off(k, plane, here, -1.0, pulls)
     off(k, plane, -here, 1.0, pulls)
-    ahead = pull_at(k, pulls, moment)
-    project(faces, at, ahead)
-    on = a[k] * dot(normal, ahead) * -here > 0
+    pull_at(k, pulls, moment)
+    project(faces, at, pulls.here)
+    on = a[k] * dot(normal, pulls.here) * -here > 0
     if not on and a[k] * (one - other) < 0:  # both sides push it back
         side[k, plane] = 0
         off(k, plane, -here, -1.0, pulls)
@@ -241,7 +252,7 @@ def meet(
     return True
 
 
-@compiled
+@compiled_in_place
 def next_release(
     k: int, side: Array, pulls: Pulls, moment: float, faces: Faces
 ) -> tuple[float, int, int]:
@@ -255,7 +266,8 @@ def next_release(
     if many == 0 or faces.rank[at] < many:  # κ of dependent normals is not unique
         return soonest, freed, beyond
     kappa, rate = pulls.kappa
-    unbounded(faces, at, pull_at(k, pulls, moment), kappa)
+    pull_at(k, pulls, moment)
+    unbounded(faces, at, pulls.here, kappa)
     unbounded(faces, at, pulls.rate[k], rate)
     for j in range(many):
         plane = faces.on[at, j]
@@ -272,7 +284,7 @@ def next_release(
     return soonest, freed, beyond
 
 
-@compiled
+@compiled_in_place
 def slides(side: Array) -> bool:
     """Whether the neuron slides along a hyperplane."""
     many = 0
@@ -281,7 +293,7 @@ def slides(side: Array) -> bool:
     return many > 0
 
 
-@compiled
+@compiled_in_place
 def travel(
     k: int,
     net: tuple[Array, Array, Array],
@@ -313,14 +325,17 @@ def travel(
             if release < min(when, left):
                 when, plane = release, -1
         if met == 0 and when < left and len(pulls.gram):
-            pulls.products[0] = np.dot(e, pulls.free[k]) if sliding else S
+            if sliding:
+                normal_parts(e, pulls.free[k], pulls.products[0])
+            else:
+                put(pulls.products[0], S)
             if pulls.changes:
-                pulls.products[1] = np.dot(e, pulls.rate[k])
+                normal_parts(e, pulls.rate[k], pulls.products[1])
         # The pull until then is not that of the rest of the stage.
         if 0 < when < left and pulls.changes:
-            turn = pulls.rate[k].copy()  # how g changes with θ, and how S does
+            turn, turned = pulls.turn, pulls.turned  # how g changes with θ, and how S does
+            put(turn, pulls.rate[k])
             project(faces, face_of(k, side, faces, e), turn)
-            turned = np.empty(len(e))
             turning(k, turned, side, pulls, 0.0, 1.0, faces)
             earlier = (when - left) / 2
             add(g, earlier, turn)
@@ -384,9 +399,10 @@ def pulls_on(side: Array, lines: SampleLines, c: Array, rate: Array) -> Pulls:
     e, changes = lines.e, bool(rate.any())
     free = free_pulls(side, e, plus, minus)
     turn = free_pulls(side, e, plus_rate, minus_rate) if changes else np.zeros(free.shape)
-    here, kappa, products = np.empty(e.shape[1]), np.empty((2, len(e))), np.zeros((2, len(e)))
-    bounds = plus, minus, plus_rate, minus_rate
-    return Pulls(e, lines.gram, *bounds, free, turn, free.copy(), changes, here, kappa, products)
+    bounds, (here, room) = (plus, minus, plus_rate, minus_rate), np.empty((2, e.shape[1]))
+    turned, kappa, products = np.empty(len(e)), np.empty((2, len(e))), np.zeros((2, len(e)))
+    pulled = bounds + (free, turn, free.copy(), changes)
+    return Pulls(e, lines.gram, *pulled, here, room, turned, kappa, products)
 
 
 @compiled

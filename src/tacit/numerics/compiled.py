@@ -30,13 +30,24 @@ def compiled(function: Function) -> Function:
     return _compiled(function, {"reassoc"})
 
 
+def compiled_in_place(function: Function) -> Function:
+    """The same for a function that makes no array and returns none: it counts no references.
+
+    Numba counts them for every row of an array that it looks at, and locks the bus for it: that
+    takes longer than what is done with a short row.
+    """
+    return _compiled(function, {"reassoc"}, _nrt=False)
+
+
 def compiled_as_written(function: Function) -> Function:
     """The same for a function that reckons with its own rounding errors: nothing is reordered."""
     return _compiled(function, False)
 
 
-def _compiled(function: Function, fastmath: set[str] | bool) -> Function:
+def _compiled(function: Function, fastmath: set[str] | bool, _nrt: bool = True) -> Function:
+    # Said of every function, or what is called takes it from its caller.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    options["_nrt"] = _nrt
     try:
         made = njit(cache=True, **options)(function)
         if made is not function:
