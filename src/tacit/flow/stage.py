@@ -146,6 +146,9 @@ def by_pieces(
     most = m / 2 if size >= STAGE.halves and m > 1 else m
     rows = max(int(min(STAGE.piece * m / size, np.ceil(most))), 1)
     pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
+    if len(pieces) == 1:
+        check_time(state)
+        return iter([(slice(0, m), work(slice(0, m), faces))])
     own = len(faces.size) >= m
     cores = min(os.cpu_count() or 1, len(pieces)) if own else 1
 
@@ -153,9 +156,6 @@ def by_pieces(
         check_time(state)
         return work(piece, Faces(*(value[piece] for value in faces)) if own else faces)
 
-    if len(pieces) == 1:
-        check_time(state)
-        return iter([(slice(0, m), work(slice(0, m), faces))])
     if cores == 1:
         return ((piece, on(piece)) for piece in pieces)
     with ThreadPoolExecutor(cores) as pool:

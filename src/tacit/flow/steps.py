@@ -238,9 +238,10 @@ def implicit(
     with np.errstate(divide="ignore"):
         rest = np.maximum(np.log(now.p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
-    first, errors, halved = 0.0, [], 0
+    first, errors, halved, linear = 0.0, [], 0, False
     tried: list[tuple[np.ndarray, np.ndarray, float]] = []
     good, least, before_it = np.exp(u), math.inf, math.inf
+    gained, since = math.inf, 0
     predicted = good_level = now.log_L
     log_values, log_slopes, _ = _tail.terms(q, exponential)
     before = np.exp(np.minimum(log_values - log_slopes, 100.0))
@@ -265,6 +266,10 @@ def implicit(
         level, rows, error = found.level, found.rows, found.error
         if len(rows) == 0:  # the margins have lost all digits that tell the samples apart
             return first
+        if error < gained / 2:
+            gained, since = error, attempt
+        if attempt - since > STEP.patience:
+            return first
         if error > STEP.rise * least and halved < STEP.most_halvings and not is_deep(new):
             halved += 1
             # Half way in p, not in log p, in which a sample that was sent to 0 would stay there.
@@ -273,8 +278,6 @@ def implicit(
             continue
         good, good_level, least, halved = p, level, min(error, least), 0
         errors.append(error)
-        if len(errors) > STEP.patience and error > errors[-STEP.patience] / 2:
-            return first
         # No sample, however light, may be nearer than the nearest ones.
         behind = found.top > 1 + STEP.newton * abs(level)
         # Rounding of the margins is an error of log p that no iteration can remove.
@@ -294,7 +297,8 @@ def implicit(
         except np.linalg.LinAlgError:
             return first
         tried = [*tried[-STEP.most_mixed :], (u, better, level + rise)]
-        linear = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
+        slow = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
+        linear = linear or slow
         u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
             return first

@@ -53,11 +53,11 @@ class StepTolerances:
     """The error of log p at which Newton's method stops."""
     most_newton: int = 40
     """Newton iterations."""
-    patience: int = 6
+    patience: int = 5
     """Iterations within which the error must halve, or the step is given up."""
     costly: float = 1e5
     """Operations from which on the derivative of the margins takes longer than a stage …"""
-    quick: float = 0.1
+    quick: float = 0.3
     """… and the factor by which the error must fall for Newton's method to go on with the one it
     has."""
     linear: float = 0.3
