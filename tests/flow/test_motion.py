@@ -166,3 +166,43 @@ def test_without_compilation_the_path_is_the_same(alpha: float) -> None:
     np.testing.assert_allclose(
         np.array(compiled[2:], float), np.array(plain[2:], float), rtol=1e-7, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_weights_may_be_divided_while_they_grow(seed: int, both: bool) -> None:
+    """They meet the same hyperplanes at the same times, and end at the same place but for that."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 3)), np.sign(rng.standard_normal(12))
+    W, a = rng.standard_normal((10, 3)), rng.standard_normal(10)
+    state = start(hyperplanes_of(X, y, 0.0), W, a, both)
+    c, change = rng.uniform(0.0, 0.3, 12) * y, rng.uniform(-0.02, 0.02, 12) * y
+    shrink = rng.uniform(0.1, 2.0, 10) * both
+    plain, divided = state.copy(), state.copy()
+    advance(plain, c, 4.0, change)
+    advance(divided, c, 4.0, change, shrink)
+    assert len(plain.events) > 5
+    np.testing.assert_array_equal(plain.events.rows[:, :3], divided.events.rows[:, :3])
+    np.testing.assert_allclose(plain.events.rows[:, 3], divided.events.rows[:, 3], rtol=1e-9)
+    factor = np.exp(-4 * shrink)
+    np.testing.assert_allclose(divided.W, plain.W * factor[:, None], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(divided.a, plain.a * factor, rtol=1e-9)
+    known = divided.products().copy()
+    divided.known = None
+    np.testing.assert_allclose(known, divided.products(), rtol=1e-9, atol=1e-12)
+
+
+def test_divided_weights_grow_beyond_floating_point() -> None:
+    """e^(10^5) is no number; a neuron that is divided by its growth points along its pull then."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((8, 3))
+    X[:, 0] = np.abs(X[:, 0]) + 3  # all on one side of the neuron, before and after
+    state = start(hyperplanes_of(X, np.ones(8), 0.0), np.array([[1.0, 0.2, 0.1]]), np.ones(1), True)
+    p = rng.uniform(0.1, 1.0, 8)
+    g = p @ X
+    gamma = float(np.linalg.norm(g))
+    unit = g / gamma
+    advance(state, p, 1e5 / gamma, None, np.array([gamma]))
+    half = (np.array([1.0, 0.2, 0.1]) @ unit + 1) / 2  # the half that grows
+    np.testing.assert_allclose(state.W[0], half * unit, rtol=1e-9)
+    assert state.a[0] == pytest.approx(half, rel=1e-9)

@@ -14,11 +14,12 @@ from tacit.flow.follow import begin, resumed
 from tacit.flow.path import PathEnd
 from tacit.flow.proof import stored_network
 from tacit.flow.rescaling import raise_small, square_norm
+from tacit.flow.steps import Shrink
 from tacit.flow.tolerances import LOWEST, PathTolerances
 from tacit.numerics.float64 import LN10
-from tacit.values import Dataset, Setting
+from tacit.values import Dataset, Outcome, Setting
 
-SMALL = PathTolerances(implicit=1e-8, late_growth=0.03, deep_growth=0.03, far_growth=0.03)
+SMALL = PathTolerances(implicit=1e-8, late_growth=0.03, deep_growth=0.03, farthest=0.03)
 """Errors and steps so small that paths with other steps agree between their moments too."""
 
 
@@ -91,11 +92,11 @@ def test_a_path_goes_on_where_the_loss_is_beyond_floating_point(tmp_path):
     above = flow.run(-1000 * LN10)
     path = flow.run(-math.inf, depth=600.0)
     assert path.end is PathEnd.REACHED
-    assert 600 <= path.last.log10_depth < 700
+    assert path.last.log10_depth >= 600
     assert path.last.log_L == pytest.approx(LOWEST, rel=1e-9)
     depths = [moment.log10_depth for moment in path.moments[len(above.moments) :]]
     assert (np.diff(depths) > 0).all()
-    assert "10^6" in path.last.loss_text()
+    assert f"10^{path.last.log10_depth:.5g}" in path.last.loss_text()
     q = path.last.state.outputs()
     assert q.min() == pytest.approx(-LOWEST, rel=1e-5)
     # The limit, which has been found by other means.
@@ -105,8 +106,9 @@ def test_a_path_goes_on_where_the_loss_is_beyond_floating_point(tmp_path):
     norm = np.linalg.norm(path.last.state.W) ** 2 + np.linalg.norm(path.last.state.a) ** 2
     assert q.min() / norm == pytest.approx(best, rel=1e-5)
     # And further from where it was cut.
-    again = resumed(path, "logistic").run(-math.inf, depth=700.0)
-    assert again.end is PathEnd.REACHED and again.last.log10_depth >= 700
+    further = path.last.log10_depth + 100
+    again = resumed(path, "logistic").run(-math.inf, depth=further)
+    assert again.end is PathEnd.REACHED and again.last.log10_depth >= further
 
 
 def test_a_neuron_that_nearly_vanishes_keeps_its_way():
@@ -130,6 +132,60 @@ def test_a_neuron_that_nearly_vanishes_keeps_its_way():
     raise_small(state)  # it has grown, and counts as one again
     assert state.copies[2] == 1
     np.testing.assert_allclose(state.outputs(), grown, rtol=1e-14)
+
+
+def test_a_neuron_that_fades_away_is_back_no_sooner_than_it_left():
+    """For e^5000 it counts as less and less, far below floating point, and then as more again."""
+    state = flow_of(*(xor_like(16, 2), Setting(width=6))).state
+    state.W[2], state.a[2] = 1e-130 * state.W[2], 1e-130 * state.a[2]
+    outputs, vanishing = state.outputs(), state.W[2].copy()
+    raise_small(state)
+    own = np.where(np.arange(6) == 2, 0.0, 1.0)
+    for _ in range(50):
+        Shrink(1.0, own).fade(state, 50.0)
+        raise_small(state)
+    assert state.copies[2] == pytest.approx(1e-240, rel=1e-9, abs=0)
+    for ahead in range(50):
+        assert state.copies[2] < 1e-110
+        Shrink(1.0, 2 - own).fade(state, 50.0)
+        raise_small(state)
+        assert (state.copies[2] == pytest.approx(1e-240, rel=1e-9, abs=0)) == (ahead < 47)
+    np.testing.assert_allclose(state.outputs(), outputs, rtol=1e-12)
+    Shrink(1.0, 2 - own).fade(state, 200.0)
+    raise_small(state)  # it counts as one again, and is as large as it has grown
+    assert state.copies[2] == 1
+    np.testing.assert_allclose(state.W[2], math.exp(200) * vanishing, rtol=1e-11)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("classes", [(0, 2), (1, 2)])
+def test_long_steps_far_down_lead_the_same_way(classes):
+    """Steps in which the network grows by e^1000 and more, beside steps of e^20."""
+    X, label = datasets.load_wine(return_X_y=True)
+    rows = np.isin(label, classes)
+    data = Dataset(X[rows], np.where(label[rows] == classes[0], 1, -1))
+    short, long = flow_of(data, Setting()), flow_of(data, Setting())
+    for flow in (short, long):
+        flow.run(-1000 * LN10)
+        flow.run(-math.inf, depth=500.0)
+    short.errors, tried = PathTolerances(late=1e-6, farthest=20.0), [short.tries, long.tries]
+    ways = [flow.run(-math.inf, depth=20000.0) for flow in (short, long)]
+    assert all(way.end is PathEnd.REACHED for way in ways)
+    assert short.tries - tried[0] > 10 * (long.tries - tried[1])
+    depths = np.geomspace(700, 19000, 20)
+    one, other = (np.array([at(way, depth) for depth in depths]) for way in ways)
+    assert np.linalg.norm(one[0] - one[-1]) > 0.1
+    assert np.abs(one - other).max() < 1e-3
+
+
+@pytest.mark.long
+def test_flat_problems_are_followed_to_where_they_lead():
+    """Raw columns that differ by a factor of 1000: a neuron changes sides at 10^(10^1000000)."""
+    X, label = datasets.load_wine(return_X_y=True)
+    data = Dataset(X[label < 2], 1 - 2 * label[label < 2])
+    end = limit(data)
+    assert end.outcome is Outcome.CONVERGED and end.log10_depth > 1e5
+    assert end.kkt is not None and end.kkt.holds(1e-9) and end.approach[-1, 1] < 1e-3
 
 
 @pytest.mark.long

@@ -13,9 +13,19 @@ from tacit.flow.exponential_tail import Weights
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.newton import moved
-from tacit.flow.stage import advance
+from tacit.flow.stage import advance, velocities
 from tacit.flow.state import start
-from tacit.flow.steps import GAMMA, Answer, Landed, _left, _mixed, _response, implicit, weigh
+from tacit.flow.steps import (
+    GAMMA,
+    Answer,
+    Landed,
+    Shrink,
+    _left,
+    _mixed,
+    _response,
+    implicit,
+    weigh,
+)
 from tacit.flow.tolerances import STAGE, PathTolerances
 
 
@@ -41,6 +51,35 @@ def test_response_is_the_derivative_of_the_margins_across_events(both, alpha):
     slopes = [margins_after(state, p + s, h) - margins_after(state, p - s, h) for s in small]
     off = np.abs(response - np.transpose(slopes) / 2e-6)
     assert off.max() <= 1e-8 * np.abs(response).max()
+
+
+@pytest.mark.parametrize("h", [3.0, 600.0])
+def test_response_is_the_derivative_also_where_weights_are_divided(h):
+    """At the end of a long stage neurons grow by e^500, less what they are divided by."""
+    rng = np.random.default_rng(6)
+    X, y = rng.standard_normal((7, 3)), np.array([1.0, -1, 1, -1, 1, 1, -1])
+    W, a = rng.standard_normal((9, 3)), rng.standard_normal(9)
+    state = start(hyperplanes_of(X, y, 0.0), W, a, True)
+    p = rng.uniform(0.05, 0.4, 7)
+    first = state.copy()
+    advance(first, p * y, 30.0 if h > 30 else 0.0)
+    speeds = np.linalg.norm(velocities(first, p * y), axis=1)
+    if h > 30:
+        first.scale(1e-3)
+    shrink = Shrink(float(speeds.max()), speeds if h > 30 else speeds / 2)
+
+    def after(p):
+        new = first.copy()
+        advance(new, p * y, h, None, shrink.own)
+        return new
+
+    new = after(p)
+    assert new.events if h < 30 else speeds.max() * h > 400
+    response = _response(first, new, p * y, h, np.arange(7), shrink)
+    small = 1e-6 if h < 30 else 1e-8
+    slopes = [(after(p + s).outputs() - after(p - s).outputs()) for s in small * np.eye(7)]
+    off = np.abs(response - np.transpose(slopes) / (2 * small))
+    assert off.max() <= 1e-6 * np.abs(response).max()
 
 
 def stage_and_response(X, y, W, a, p):

@@ -1,7 +1,8 @@
 """Closed forms of a neuron's way: how far it goes, and when it meets its next hyperplane.
 
 With a fixed pull g of length γ, w∥ = ĝ·w and a turn hyperbolically at the rate γ, and the rest of w
-stays; with a fixed output layer the neuron goes straight on.
+stays; with a fixed output layer the neuron goes straight on. Far down the weights are divided by
+e^(shrink·t) meanwhile, which changes neither where they point to nor what they meet.
 """
 
 from __future__ import annotations
@@ -12,18 +13,34 @@ from tacit.flow.tolerances import STAGE
 from tacit.numerics.compiled import compiled_in_place
 
 ON_PLANE, SAME_ROOT = STAGE.on_plane, STAGE.same_root
+FAR, FARTHEST = STAGE.most_turn, STAGE.farthest
 Array = np.ndarray
 
 
 @compiled_in_place
-def forth(gamma: float, along: float, a: float, time: float, both: bool) -> tuple[float, float]:
-    """How far along g a neuron goes, w += way·g, and its output weight then."""
-    if not both:
-        return a * time, a
+def hyperbolic(angle: float, shrunk: float) -> tuple[float, float, float]:
+    """cosh − 1, sinh and 1, all divided by e^shrunk."""
+    if angle > FAR:  # they overflow before they are divided
+        keep, up, down = np.exp(-shrunk), np.exp(angle - shrunk), np.exp(-angle - shrunk)
+        return (up + down) / 2 - keep, (up - down) / 2, keep
     # cosh − 1 is 2 sinh² of the half: as a difference it loses all digits of a short way.
-    half, sinh = np.sinh(gamma * time / 2), np.sinh(gamma * time)
-    less = 2 * half * half
-    return (less * along + sinh * a) / gamma, a * (1 + less) + along * sinh
+    half, sinh = np.sinh(angle / 2), np.sinh(angle)
+    if shrunk == 0:
+        return 2 * half * half, sinh, 1.0
+    keep = np.exp(-shrunk)
+    return 2 * half * half * keep, sinh * keep, keep
+
+
+@compiled_in_place
+def forth(
+    gamma: float, along: float, a: float, time: float, shrink: float, both: bool
+) -> tuple[float, float, float]:
+    """Where a neuron is after a time: what is left of its w, how far along g it goes, w += way·g,
+    and its output weight."""
+    if not both:
+        return 1.0, a * time, a
+    less, sinh, keep = hyperbolic(gamma * time, shrink * time)
+    return keep, (less * along + sinh * a) / gamma, a * (keep + less) + along * sinh
 
 
 @compiled_in_place
@@ -31,8 +48,9 @@ def reach(gamma: float, along: float, a: float, time: float, both: bool) -> floa
     """How far along g, in units of g, a neuron can have been until then."""
     if not both:
         return abs(a) * time
-    less = 2 * np.sinh(gamma * time / 2) ** 2
-    return (abs(along) * less + abs(a) * np.sinh(gamma * time)) / gamma
+    angle = min(gamma * time, FARTHEST)
+    less = 2 * np.sinh(angle / 2) ** 2
+    return (abs(along) * less + abs(a) * np.sinh(angle)) / gamma
 
 
 @compiled_in_place
@@ -74,7 +92,8 @@ def next_plane(
     # In units of the neuron: the square in `first_root` may under- or overflow.
     unit = max(np.hypot(length, a), 1e-300)
     along, a, length = along / unit, a / unit, length / unit
-    way, after = forth(gamma, along, a, left, both)
+    until = min(left, FARTHEST / gamma) if both else left
+    _, way, after = forth(gamma, along, a, until, 0.0, both)
     way *= gamma
     turns = a * after < 0  # it turns around on the way
     soonest, met = np.inf, -1

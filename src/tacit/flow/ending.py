@@ -33,7 +33,7 @@ from tacit.values.setting import Layers
 
 DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
-BEYOND = (500.0, 1000.0, 2000.0, 4000.0, 8000.0, 16000.0, 32000.0)
+BEYOND = tuple(500.0 * 4**k for k in range(11))
 """log₁₀ log₁₀(1/L) down to which it is followed then, with both layers trained."""
 MORE_TRIES = 3000
 """Steps that may be tried on the way there, or twice as many as were tried before."""

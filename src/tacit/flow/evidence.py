@@ -76,7 +76,7 @@ def judge(
         )
     if angle > EVIDENCE.rounding and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
-    arrived = rate is None or angle <= EVIDENCE.rounding
+    arrived = rate is None or rate <= 0 or angle <= EVIDENCE.rounding
     comes = "" if arrived else f", falling like log(1/L)^−{rate:.2g}"
     sentence = (
         f"The path is {angle:.1e} rad from a KKT point of the max-margin problem at {at}{comes}."
@@ -126,7 +126,11 @@ def _falls(approach: np.ndarray) -> bool:
         return True
     since = depth[-1] / 2
     before = float(np.interp(since, depth, angle))
-    return bool(since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before)
+    if since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before:
+        return True
+    # Rescaled weights come to rest where their margins, which are not infinite, lead.
+    furthest = float(angle[depth >= EVIDENCE.far].max(initial=0.0))
+    return bool(angle[-1] <= min(EVIDENCE.resting, EVIDENCE.far_rest * furthest))
 
 
 def _network(end: Candidate, state: State) -> Network:

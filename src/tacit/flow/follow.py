@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -13,7 +14,7 @@ from tacit.flow.exponential_tail import Kind
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.position import Position
-from tacit.flow.rescaling import growth
+from tacit.flow.rescaling import shrinking
 from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
 from tacit.flow.sizes import conserved, sizes
 from tacit.flow.stage import Fork, Undecided, advance, prepare
@@ -22,9 +23,11 @@ from tacit.flow.steps import (
     GAMMA,
     Answer,
     Landed,
+    Shrink,
     explicit,
     half_way,
     implicit,
+    in_two,
     is_deep,
     second_order_errors,
     seen_by,
@@ -270,10 +273,12 @@ class Flow(Position):
             deep = self._deep()
             most = self.errors.deep_growth if deep else self.errors.late_growth
             most = self.errors.far_growth if self.rescaled else most
-            h = min(h, most / self._fastest())
-            rate = growth(self.state, self.now) if self.rescaled else 0.0
+            shrink, pace = None, self._fastest()
+            if self.rescaled:
+                shrink, pace = shrinking(self.state, self.now)
+            h = min(h, most / pace, self.errors.farthest / self._fastest())
             log_p = _logs(self.now.p)
-            landed = self._second_order(h, log_p, trend, rate)
+            landed = self._second_order(h, log_p, trend, shrink)
             if isinstance(landed, float):
                 # Where Newton's method fails across a hyperplane, the step ends just before it.
                 if h * self._fastest() < PATH.before_fork and self._meets_fork(h):
@@ -289,7 +294,7 @@ class Flow(Position):
                 if not deep:  # Newton's method may end at a p that is not that of the margins
                     now = weigh(new, self.kind)
                     # Where the margins answer fast they are known less well than p.
-                    if _near(landed.now.p, now.p):
+                    if self.rescaled or _near(landed.now.p, now.p):
                         now = now._replace(p=landed.now.p)
                 # Where p is a state it may drift from the margins: the loss must fall by either of
                 # them.
@@ -298,7 +303,7 @@ class Flow(Position):
                 allowed = self._allowed()
                 if error <= allowed:
                     self._refuse_unfitted(now)
-                    self.log_scale += 2 * rate * h
+                    self.log_scale += 2 * shrink.rate * h if shrink else 0.0
                     middle = None if late else half_way(self.state, landed, h, self.kind)
                     log_dt, _ = self._elapsed(new, h, now, middle)
                     self._accept(new, h, log_dt, landed.errors, now)
@@ -320,7 +325,7 @@ class Flow(Position):
                 return
 
     def _second_order(
-        self, h: float, log_p: np.ndarray, trend: np.ndarray, rate: float
+        self, h: float, log_p: np.ndarray, trend: np.ndarray, shrink: Shrink | None
     ) -> Landed | float:
         """A step of second order, or the share of h at which a hyperplane stopped it.
 
@@ -328,19 +333,20 @@ class Flow(Position):
         where an implicit step of first order leads, to that of the end.
         """
         kind, way = self.kind, GAMMA * h
-        guess, factor = log_p + way * trend, math.exp(-rate * way)
-        early = implicit(self.state, way, kind, guess, self.answer, factor)
+        early = implicit(self.state, way, kind, log_p + way * trend, self.answer, shrink)
         if isinstance(early, float):
             # A trend that has just turned is a worse guess than no trend.
-            early = implicit(self.state, way, kind, log_p, None, factor)
+            early = implicit(self.state, way, kind, log_p, None, shrink)
         if isinstance(early, float):
             return early * GAMMA
-        first, factor = early.now.p, math.exp(-rate * h)
+        first = early.now.p
         middle = _logs(first)
         ahead = np.clip((middle - log_p) * (1 / GAMMA - 1), -PATH.most_guess, PATH.most_guess)
-        landed = implicit(self.state, h, kind, middle + ahead, early.answer, factor, first)
+        whole = partial(implicit, self.state, h)
+        step = partial(in_two, self.state, h, shrink) if shrink else whole
+        landed = step(kind, middle + ahead, early.answer, earlier=first)
         if isinstance(landed, float):
-            landed = implicit(self.state, h, kind, middle, None, factor, first)
+            landed = step(kind, middle, None, earlier=first)
         if isinstance(landed, float):
             return landed
         return landed._replace(

@@ -75,6 +75,7 @@ def merge(state: State, shares: Shares, grows: np.ndarray) -> tuple[State, Share
         True,
         state.side[first],
         state.copies[first],
+        less=np.broadcast_to(state.less, size.shape)[first],
     )
     return small, Shares(groups[shares.group], shares.share * part[shares.group])
 
@@ -83,7 +84,10 @@ def _groups(state: State, size: np.ndarray, nearest: np.ndarray) -> tuple[np.nda
     """The group of every neuron, and the largest neuron of every group."""
     check_time(state)
     Z = np.column_stack([state.W, state.a]) / np.where(size > 0, size, 1.0)[:, None]
-    output = np.column_stack([np.sign(state.a), state.copies] if state.both else [state.a, state.a])
+    less = np.broadcast_to(state.less, size.shape)
+    output = np.column_stack(
+        [np.sign(state.a), state.copies, less] if state.both else [state.a, state.a]
+    )
     numbers: dict[bytes, int] = {}
     kinds = np.array(
         [

@@ -303,6 +303,7 @@ def travel(
     log: Log,
     both: bool,
     time: float,
+    shrink: float,
     none: float,
 ) -> tuple[int, float]:
     """Move neuron k by `time`. Returns how it went, and, where it went wrong, when."""
@@ -355,15 +356,25 @@ def travel(
                 along = dot(g, w) / gamma
         met += 1
         step, output, inner = min(when, left), a[k], along * gamma
-        way = 0.0
+        keep, way = np.exp(-shrink * step), 0.0
         if gamma > none:
-            way, a[k] = forth(gamma, along, output, step, both)
+            _, way, a[k] = forth(gamma, along, output, step, shrink, both)
+        else:
+            a[k] *= keep
+        if keep != 1:
+            for x in range(len(w)):
+                w[x] *= keep
+            for i in range(len(T)):
+                T[i] *= keep
+        if gamma > none:
             add(w, way, g)
             add(T, way, S)
         now += step
         if sliding and gamma > none:
-            back = len(w) == 2 and length * length + way * inner < 0  # there it moves on a line
-            if np.sqrt(dot(w, w)) <= AT_ORIGIN * length or back:
+            at_origin = np.sqrt(dot(w, w)) <= AT_ORIGIN * keep * length
+            # In a plane it moves on a line.
+            back = len(w) == 2 and keep * length * length + way * inner < 0
+            if at_origin or back:
                 return FORK_W, now / time
             if a[k] * output < 0:
                 return FORK_A, now / time
@@ -425,8 +436,12 @@ def move(
     log: Log,
     both: bool,
     time: float,
+    shrink: Array,
 ) -> tuple[int, int, float]:
-    """Move neurons by `time`. Returns how it went, the neuron that it went wrong with, and when."""
+    """Move neurons by `time`. Returns how it went, the neuron that it went wrong with, and when.
+
+    `shrink` are the rates at which each neuron is divided meanwhile.
+    """
     W, a, side = net
     pulls = pulls_on(side, lines, c, change)
     none = STILL * np.maximum(np.abs(pulls.plus), np.abs(pulls.minus)).sum()
@@ -444,9 +459,16 @@ def move(
             inner += g[k, x] * W[k, x]
             length += W[k, x] ** 2
         gamma = np.sqrt(square)
-        if both and gamma * time > MOST_TURN:
+        if both and (gamma - shrink[k]) * time > MOST_TURN:
             return TOO_LONG, k, 0.0
         if gamma <= none and not (held[k] and pulls.changes):
+            if shrink[k] != 0:
+                keep = np.exp(-shrink[k] * time)
+                a[k] *= keep
+                for x in range(g.shape[1]):
+                    W[k, x] *= keep
+                for plane in range(len(lines.e)):
+                    T[k, plane] *= keep
             continue
         if gamma > none:
             # Most neurons meet no hyperplane in a stage, and are released from none.
@@ -456,20 +478,21 @@ def move(
             for plane in range(len(lines.e)):  # without branches, so that it is vectorised
                 here = side[k, plane]
                 within += (here != 0) & (here * T[k, plane] <= abs(S[k, plane]) * far + near)
-            way, after = forth(gamma, along, a[k], time, both)
+            keep, way, after = forth(gamma, along, a[k], time, shrink[k], both)
             alone = within == 0
             if alone and held[k]:  # nor do they come to w = 0 or a = 0
-                alone = length + way * inner > AT_ORIGIN * length and after * a[k] > 0
+                least = AT_ORIGIN * keep * length
+                alone = keep * length + way * inner > least and after * a[k] > 0
                 if alone and pulls.changes:
                     alone = next_release(k, side, pulls, begin, faces)[0] >= time
             if alone:
                 a[k] = after
                 for x in range(g.shape[1]):
-                    W[k, x] += way * g[k, x]
+                    W[k, x] = keep * W[k, x] + way * g[k, x]
                 for plane in range(len(lines.e)):
-                    T[k, plane] += way * S[k, plane]
+                    T[k, plane] = keep * T[k, plane] + way * S[k, plane]
                 continue
-        end, share = travel(k, net, (T, S), pulls, faces, log, both, time, none)
+        end, share = travel(k, net, (T, S), pulls, faces, log, both, time, shrink[k], none)
         if end != FINE:
             return end, k, share
     return FINE, -1, 0.0

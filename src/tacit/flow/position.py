@@ -140,8 +140,10 @@ class Position:
             self.events += [Event(self.s, k, plane, what) for k in self.shares.members[g]]
         self.state, self.now = new, now
         self._remove_dead_neurons()
-        if self.rescaled and abs(math.log(excess(self.state))) > PATH.rescale:
-            self._rescale()
+        if self.rescaled:
+            raise_small(self.state)
+            if abs(math.log(excess(self.state))) > PATH.rescale:
+                self._rescale()
         if self.progress is not None:
             self.progress(self._beyond(self.now)[0])
         if self.steps % PATH.merge_every == 0:

@@ -14,15 +14,29 @@ import math
 import numpy as np
 
 from tacit.flow.exponential_tail import Weights
-from tacit.flow.sizes import sizes
+from tacit.flow.sizes import norms, sizes
+from tacit.flow.stage import velocities
 from tacit.flow.state import State
-from tacit.flow.steps import rounding
+from tacit.flow.steps import Shrink, count, rounding
 from tacit.flow.tolerances import LOWEST, PATH, STEP
 
 
 def growth(state: State, now: Weights) -> float:
     """d log‖θ‖/ds: the margins are homogeneous of degree 2, so ‖θ‖² grows by 4 Σ p_i q_i."""
     return 2 * float(now.p @ state.outputs()) / square_norm(state)
+
+
+def shrinking(state: State, now: Weights) -> tuple[Shrink, float]:
+    """By what the weights are divided while they grow, and how fast neurons still grow or shrink.
+
+    What counts as less than one neuron keeps its size.
+    """
+    g, rate = velocities(state, now.p * state.planes.y), growth(state, now)
+    grows = 2 * state.a * np.vecdot(g, state.W) / np.maximum(sizes(state) ** 2, 1e-300)
+    own = np.where(state.copies < 1, grows, rate)
+    # Within some turns a neuron grows at the rate of its pull.
+    left = np.maximum(np.abs(grows - own), norms(g) - own)
+    return Shrink(rate, own), max(float(left[sizes(state) > 0].max(initial=0.0)), 1e-300)
 
 
 def square_norm(state: State) -> float:
@@ -40,18 +54,15 @@ def raise_small(state: State) -> None:
 
     Their squares would underflow; and however small, they may grow faster than the others later.
     """
-    size = sizes(state)
-    share, factor = PATH.underflows, math.sqrt(PATH.underflows)
-    small = (size < share * size.max()) & (size > 0)
-    again = (state.copies < 1) & (size > math.sqrt(factor) * size.max())
-    for rows, turn in ((small, 1 / factor), (again, factor)):
-        if rows.any():
-            state.W[rows], state.a[rows] = state.W[rows] * turn, state.a[rows] * turn
-            # Beyond the last digit they count as more than they are, and would be back too soon.
-            copies = np.maximum(state.copies[rows] / turn**2, share**2)
-            state.copies = state.copies.copy()
-            state.copies[rows] = np.minimum(copies, 1.0)
-            state.known = None
+    size, counts = sizes(state), np.log(state.copies) - state.less
+    up = -math.log(PATH.underflows) / 2
+    small = (size < PATH.underflows * size.max()) & (size > 0)
+    large = (counts > 0) | ((counts < 0) & (size > math.exp(-up / 2) * size.max()))
+    turn = np.where(small, up, np.where(large, np.maximum(counts / 2, -up), 0.0))
+    if turn.any():
+        factor = np.exp(turn)
+        state.W, state.a, state.known = state.W * factor[:, None], state.a * factor, None
+        count(state, counts - 2 * turn)
 
 
 def shown(log_scale: float, log_L: float) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.flow._closed_forms import hyperbolic
 from tacit.flow._faces import DEPENDENT, Faces, dot, face_of, project
 from tacit.flow._lines import SampleLines, free_pulls, pulls_of, slope
 from tacit.flow.motion import CROSS, RELEASE, SLIDE
@@ -43,6 +44,7 @@ def response(
     faces: Faces,
     both: bool,
     h: float,
+    shrink: Array,
 ) -> Array:
     """∂q₁/∂p for these samples, where q₁ are the margins after a stage of length h.
 
@@ -65,7 +67,7 @@ def response(
         if early:
             before = (before[0], before[1], after[2])
     calm = np.flatnonzero((met == 0) & (before[1] != 0))
-    total = _calm(calm, before, after, copies, plus, minus, some, faces, both, h)
+    total = _calm(calm, before, after, copies, plus, minus, some, faces, both, h, shrink)
     for k in range(m):
         if met[k] == 0:
             continue
@@ -79,7 +81,8 @@ def response(
                 if event[0] == other:
                     way[met[other]] = event[1:4]
                     met[other] += 1
-            D = turned(other, before, after[2][k], way, plus, minus, some, both, h)
+            ways = way, plus, minus, some, both, h, shrink[other]
+            D = turned(other, before, after[2][k], *ways)
             met[other] = 0
             for i in range(len(rows)):
                 for x in range(d):
@@ -105,6 +108,7 @@ def _calm(
     faces: Faces,
     both: bool,
     h: float,
+    shrink: Array,
 ) -> Array:
     """The same for neurons that met no hyperplane, from the derivative of the closed form.
 
@@ -140,16 +144,15 @@ def _calm(
         if both:
             size = max(np.sqrt(dot(g[j], g[j])), 1e-300)
             along = dot(g[j], W[k]) / size
-            # The digits that C − 1 loses for short ways do no harm here: this only directs Newton's
-            # method.
-            C, S = np.cosh(size * h), np.sinh(size * h)
-            way = ((C - 1) * along + S * a[k]) / size
+            less, S, keep = hyperbolic(size * h, shrink[k] * h)
+            C = less + keep
+            way = (less * along + S * a[k]) / size
             inner, outer = (S * along + C * a[k]) * h - way, (S * a[k] + C * along) * h
             for i in range(n):
                 ahead = forth[j, i] / size
                 aside = (products[j, i] - along * ahead) / size  # ∂w∥/∂g
                 left[at, i] = felt[j, i] * weight * ahead
-                right[at, i] = pulled[j, i] * (inner * ahead + (C - 1) * aside)
+                right[at, i] = pulled[j, i] * (inner * ahead + less * aside)
                 left[at + 1, i] = felt[j, i] * copies[k] * ends[j, i]
                 right[at + 1, i] = pulled[j, i] * (outer * ahead + S * aside)  # ∂a/∂g
             at += 2
@@ -189,6 +192,7 @@ def turned(
     lines: SampleLines,
     both: bool,
     h: float,
+    shrink: float,
 ) -> Array:
     """∂w and ∂a (samples × d + 1) of neuron k, which met hyperplanes, by the p of these samples.
 
@@ -207,7 +211,7 @@ def turned(
             time = max((h if last else when[step]) - now, 0.0)
             now += time
             _push(pushed, side, lines, Q, rank)
-            a = _piece(w, a, g, time, D, pushed, both)
+            a = _piece(w, a, g, time, shrink, D, pushed, both)
             rate = dot(g, w) if both else 0.0
             normal = e[0 if last else plane[step]]
             speed = a * dot(normal, g)
@@ -291,7 +295,9 @@ def _push(pushed: Array, side: Array, lines: SampleLines, Q: Array, rank: int) -
 
 
 @compiled
-def _piece(w: Array, a: float, g: Array, time: float, D: Array, pushed: Array, both: bool) -> float:
+def _piece(
+    w: Array, a: float, g: Array, time: float, shrink: float, D: Array, pushed: Array, both: bool
+) -> float:
     """Move w along a piece of its way, and D with it; a at its end is returned."""
     d = len(w)
     size = np.sqrt(dot(g, g))
@@ -302,20 +308,23 @@ def _piece(w: Array, a: float, g: Array, time: float, D: Array, pushed: Array, b
                 D[i, x] += time * (a * pushed[i, x] + D[i, d] * g[x])
             D[i, d] += more
         more = time * dot(g, w) if both else 0.0
+        keep = np.exp(-shrink * time)
+        D *= keep
         for x in range(d):
-            w[x] += a * time * g[x]
-        return a + more
+            w[x] = keep * (w[x] + a * time * g[x])
+        return keep * (a + more)
     along = dot(g, w) / size
-    C, S, half = np.cosh(size * time), np.sinh(size * time), np.sinh(size * time / 2)
-    far = 2 * half * half * along + S * a  # how far it goes along g
+    less, S, keep = hyperbolic(size * time, shrink * time)
+    C, far = less + keep, less * along + S * a  # how far it goes along g
     for i in range(len(D)):
         faster = dot(g, pushed[i]) / size
         before = dot(g, D[i]) / size + (dot(w, pushed[i]) - along * faster) / size  # ∂w∥
         after = C * before + S * D[i, d] + (S * along + C * a) * time * faster
         for x in range(d):
             unit = g[x] / size
-            D[i, x] += unit * (after - before) + far * (pushed[i, x] - unit * faster) / size
+            ahead = unit * (after - keep * before)
+            D[i, x] = keep * D[i, x] + ahead + far * (pushed[i, x] - unit * faster) / size
         D[i, d] = C * D[i, d] + S * before + (S * a + C * along) * time * faster
     for x in range(d):
-        w[x] += far * g[x] / size
+        w[x] = keep * w[x] + far * g[x] / size
     return C * a + S * along

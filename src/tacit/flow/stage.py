@@ -71,23 +71,32 @@ def prepare() -> None:
     before, after = ((s.W, s.a, s.side) for s in (state, new))
     some, faces, events = np.arange(2), room(new), np.zeros((0, 5))
     sensitivity.response(
-        before, after, np.ones(1), events, planes.lines, rest, some, faces, True, 0.1
+        before, after, np.ones(1), events, planes.lines, rest, some, faces, True, 0.1, np.zeros(1)
     )
 
 
-def advance(state: State, c: np.ndarray, time: float, rate: np.ndarray | None = None) -> None:
+def advance(
+    state: State,
+    c: np.ndarray,
+    time: float,
+    rate: np.ndarray | None = None,
+    shrink: np.ndarray | None = None,
+) -> None:
     """Move the state by `time` with c_i = p_i y_i held fixed; its events are appended.
 
     With a rate c is the mean of what changes at that rate during the stage: a neuron that meets a
-    hyperplane is pulled by the mean until then, and from then on by that of the rest.
+    hyperplane is pulled by the mean until then, and from then on by that of the rest. The weights
+    of each neuron are divided by e^(shrink·time) meanwhile.
     """
     T, change = state.products().copy(), np.zeros(len(c)) if rate is None else rate
+    shrink = np.zeros(len(state.a)) if shrink is None else shrink
     lines, both = state.planes.lines, state.both
 
     def move(rows: slice, faces: Faces) -> tuple[motion.Log, int, int, float]:
         log = _log(STAGE.events_in_stage + 4 * len(state.a[rows]))
         net = state.W[rows], state.a[rows], state.side[rows]
-        return log, *motion.move(net, T[rows], lines, c, change, faces, log, both, float(time))
+        times = float(time), shrink[rows]
+        return log, *motion.move(net, T[rows], lines, c, change, faces, log, both, *times)
 
     for rows, (log, end, neuron, share) in by_pieces(state, move):
         if end == motion.TOO_LONG:

@@ -63,12 +63,14 @@ class State:
     side: np.ndarray
     """m × L, int8: +1, −1, or 0 while a neuron slides along the hyperplane."""
     copies: np.ndarray
-    """How many equal neurons a row stands for."""
+    """How many equal neurons a row stands for; far down, less than one."""
     events: Events = field(default_factory=Events)
     """What happened since this state was copied."""
     known: tuple[np.ndarray, np.ndarray] | None = None
     """The products of this W with the normals of the hyperplanes, and this W; what changes its
     entries sets it to None."""
+    less: np.ndarray | float = 0.0
+    """The logarithm of what rows count less than `copies` says, where that would underflow."""
     deadline: float = math.inf
     """When to give up what is computed from this state, on the clock of `perf_counter`."""
 
@@ -80,9 +82,8 @@ class State:
         W = self.W.copy()
         known = (self.known[0], W) if self.known and self.known[1] is self.W else None
         a, side = self.a.copy(), self.side.copy()
-        return State(
-            self.planes, W, a, self.both, side, self.copies, Events(), known, self.deadline
-        )
+        rest = Events(), known, self.less, self.deadline
+        return State(self.planes, W, a, self.both, side, self.copies, *rest)
 
     def part(self, rows: np.ndarray) -> State:
         """The state of some of the neurons."""

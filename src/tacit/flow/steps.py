@@ -21,7 +21,7 @@ from tacit.flow.motion import RELEASE
 from tacit.flow.sizes import norms, rates, sizes
 from tacit.flow.stage import Undecided, advance, by_pieces, hold, pull, velocities
 from tacit.flow.state import State
-from tacit.flow.tolerances import STEP
+from tacit.flow.tolerances import PATH, STEP
 from tacit.numerics.float64 import EPS
 
 GAMMA = 1 - math.sqrt(0.5)
@@ -178,6 +178,27 @@ def _turns(state: State, p: np.ndarray) -> np.ndarray:
     return norms(pull(state, p * state.planes.y))
 
 
+class Shrink(NamedTuple):
+    """By what weights are divided while they grow."""
+
+    rate: float
+    """The rate at which the network grows …"""
+    own: np.ndarray
+    """… and that at which each neuron is divided. If it is slower, the neuron counts as less."""
+
+    def fade(self, state: State, h: float) -> None:
+        """Make the neurons count as what they do after a step."""
+        faded = 2 * (self.rate - self.own) * h
+        if faded.any():
+            count(state, np.log(state.copies) - state.less - faded)
+
+
+def count(state: State, counts: np.ndarray) -> None:
+    """Let the rows count as the exponentials of these."""
+    least = math.log(PATH.underflows**2)
+    state.copies, state.less = np.exp(np.maximum(counts, least)), np.maximum(least - counts, 0.0)
+
+
 class Landed(NamedTuple):
     """The end of an implicit step."""
 
@@ -209,10 +230,10 @@ def implicit(
     kind: Kind,
     guess: np.ndarray,
     answer: Answer | None = None,
-    factor: float = 1.0,
+    shrink: Shrink | None = None,
     earlier: np.ndarray | None = None,
 ) -> Landed | float:
-    """Solve z₁ = factor · stage(z₀, p, h) with p that of z₁, by Newton's method from a guess.
+    """Solve z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess.
 
     With an `earlier` p, that of the time γh, the stage has the p that changes linearly from there
     to that of z₁.
@@ -252,11 +273,12 @@ def implicit(
         if earlier is not None and attempt < STEP.turning:
             rate = _nowhere_negative(mean, (p - earlier) / ((1 - GAMMA) * h), h)
         try:
-            advance(new, mean * y, h, None if earlier is None else rate * y)
+            changing = None if earlier is None else rate * y
+            advance(new, mean * y, h, changing, shrink.own if shrink else None)
         except Undecided:
             return first
-        if factor != 1:
-            new.scale(factor)
+        if shrink:
+            shrink.fade(new, h)
         q = new.outputs()
         if attempt == 0:
             first = float(new.events.rows[:, 3].min(initial=h)) / h if new.events else 0.0
@@ -289,7 +311,7 @@ def implicit(
         before_it = error
         at = answer.places(rows) if answer else None
         if answer is None or at is None:
-            answer = Answer(rows, factor * _response(state, new, mean * y, h, rows) / h)
+            answer = Answer(rows, _response(state, new, mean * y, h, rows, shrink) / h)
             at = np.arange(len(rows))
         try:
             way = float(h) if earlier is None else GAMMA * h
@@ -303,9 +325,39 @@ def implicit(
         if not np.isfinite(u).all():
             return first
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
+        # What neurons grow by is off by the length of the step times the error of p.
+        known = known and (shrink is None or error <= STEP.deep * abs(level))
         if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
     return first
+
+
+def in_two(
+    state: State,
+    h: float,
+    shrink: Shrink,
+    kind: Kind,
+    guess: np.ndarray,
+    answer: Answer | None,
+    earlier: np.ndarray,
+) -> Landed | float:
+    """A step of second order in two stages, with p of the time γh and with that of its end.
+
+    Where a neuron turns by far more than 1 in a step it points to where p of the end pulls it. In
+    one stage that would be the mean of p: p of the end would have to be beyond what it is.
+    """
+    new, late = state.copy(), (1 - GAMMA) * h
+    try:
+        advance(new, earlier * state.planes.y, late, None, shrink.own)
+    except Undecided:
+        return 0.0
+    shrink.fade(new, late)
+    landed = implicit(new, GAMMA * h, kind, guess, answer, shrink)
+    if isinstance(landed, float):
+        return float(new.events.rows[:, 3].min()) / h if new.events else 1 - GAMMA + GAMMA * landed
+    landed.state.events.rows[:, 3] += late
+    landed.state.events = new.events + landed.state.events
+    return landed
 
 
 def _mixed(
@@ -397,17 +449,23 @@ def half_way(state: State, landed: Landed, h: float, kind: Kind) -> float | None
     return weigh(new, kind, seen_by(state)).log_L
 
 
-def _response(state: State, new: State, c: np.ndarray, h: float, rows: np.ndarray) -> np.ndarray:
+def _response(
+    state: State,
+    new: State,
+    c: np.ndarray,
+    h: float,
+    rows: np.ndarray,
+    shrink: Shrink | None = None,
+) -> np.ndarray:
     """∂q₁/∂p for these samples."""
     lines, events = state.planes.lines, new.events.rows
+    divided = shrink.own if shrink else np.zeros(len(new.a))
 
     def response(piece: slice, faces: Faces) -> np.ndarray:
         before, after = ((s.W[piece], s.a[piece], s.side[piece]) for s in (state, new))
         mine = events[(events[:, 0] >= piece.start) & (events[:, 0] < piece.stop)]
         mine[:, 0] -= piece.start
-        copies = new.copies[piece]
-        return sensitivity.response(
-            before, after, copies, mine, lines, c, rows, faces, state.both, float(h)
-        )
+        rest = lines, c, rows, faces, state.both, float(h), divided[piece]
+        return sensitivity.response(before, after, new.copies[piece], mine, *rest)
 
     return np.sum([part for _, part in by_pieces(new, response)], axis=0)

@@ -28,7 +28,10 @@ class StageTolerances:
     """|e^τ − 1| up to which a root of the hyperbolic equation is the hyperplane just left."""
     most_turn: float = 100.0
     """The largest hyperbolic angle of a stage, so that cosh does not overflow: neurons grow by
-    e^100 at most."""
+    e^100 at most, beyond what they are divided by."""
+    farthest: float = 300.0
+    """The largest such angle at which a neuron may meet a hyperplane: 1e130 is more than the ratio
+    of any two of its products."""
     most_events: int = 300
     """Events of one neuron in one stage; more mean that floating point cannot tell what happens."""
     events_in_stage: int = 1000
@@ -145,7 +148,10 @@ class PathTolerances:
     deep_growth: float = 3.0
     """The same where p is integrated as a state."""
     far_growth: float = 80.0
-    """The same where the weights are divided by their growth; a stage ends at e^100."""
+    """How much more or less than the whole network a neuron grows in a step, in the exponent, where
+    the weights are divided by that growth; a stage ends at e^100 …"""
+    farthest: float = 1e6
+    """… and how much the network itself grows in one."""
     fall: float = 1e-6
     """The share by which the smoothed margin may fall then: some times by which the nearest samples
     differ."""
@@ -295,6 +301,10 @@ class EvidenceTolerances:
     far: float = 100.0
     """… if log₁₀ of that is at least this: nearly flat programs are approached like
     log(1/L)^(−0.001)."""
+    resting: float = 1e-3
+    """The angle (rad) at which rescaled weights may rest …"""
+    far_rest: float = 0.1
+    """… if they have come there from ten times as far."""
     rounding: float = 1e-6
     """Angles (rad) up to this need not fall: they are rounding."""
     turn: float = 30.0
