@@ -15,7 +15,7 @@ from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.position import Position
 from tacit.flow.rescaling import shrinking
-from tacit.flow.rest import Rest, is_slow, is_still, rest, unfitted
+from tacit.flow.rest import Rest, is_faint, is_slow, is_still, rest, unfitted
 from tacit.flow.sizes import conserved, sizes
 from tacit.flow.stage import Fork, Undecided, advance, prepare
 from tacit.flow.state import OutOfTime, State, check_time, start
@@ -428,7 +428,8 @@ class Flow(Position):
             return False
         if is_still(self.state, self.now):
             raise Undecided("the pulls on all neurons are within rounding of 0, but not 0")
-        if self.log_t > self.log_t_event + math.log(REST.quiet):
+        quiet = self.log_t > self.log_t_event + math.log(REST.quiet)
+        if quiet or is_faint(self.state, self.now):
             if kept := unfitted(self.state, self.now, seen, self.kind):
                 raise Undecided(
                     f"with the activation patterns of this moment {count(kept, 'sample')} cannot "

@@ -58,6 +58,11 @@ def is_slow(state: State, now: Weights) -> bool:
     return _largest_pull(state, now) <= REST.slow
 
 
+def is_faint(state: State, now: Weights) -> bool:
+    """Whether the pulls are so far below those that are slow that no event has changed much."""
+    return _largest_pull(state, now) <= REST.faint
+
+
 def is_still(state: State, now: Weights) -> bool:
     """Whether no pull is larger than the error of its computation: then no stage moves a neuron."""
     return _largest_pull(state, now) <= REST.rounding

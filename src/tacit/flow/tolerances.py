@@ -232,6 +232,9 @@ class RestTolerances:
     quiet: float = 10.0
     """Samples that the patterns of this moment cannot fit end a path after the time has grown by
     this factor without an event."""
+    faint: float = 1e-8
+    """… and so do they where all pulls, over Σ p_i‖x_i‖, are as small as this: there neurons may go
+    to and fro at a hyperplane for ever."""
     most_program: int = 10**5
     """The square of the number of samples in the linear program for it: some tenths of a second."""
     most_entries: int = 10**7
