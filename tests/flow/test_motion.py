@@ -14,7 +14,7 @@ from scipy.optimize import lsq_linear
 
 from tacit.flow import _faces, hyperplanes
 from tacit.flow.hyperplanes import hyperplanes_of
-from tacit.flow.stage import advance
+from tacit.flow.stage import advance, velocities
 from tacit.flow.state import Events, State, start
 
 
@@ -206,3 +206,18 @@ def test_divided_weights_grow_beyond_floating_point() -> None:
     half = (np.array([1.0, 0.2, 0.1]) @ unit + 1) / 2  # the half that grows
     np.testing.assert_allclose(state.W[0], half * unit, rtol=1e-9)
     assert state.a[0] == pytest.approx(half, rel=1e-9)
+
+
+def test_a_neuron_that_shrinks_along_a_line_does_so_for_ever() -> None:
+    """Balanced layers leave it no other way; rounding would let it grow again at e^36."""
+    X, c = np.array([[0.0, 1.0], [1.0, -0.1]]), np.array([-0.5, -1.0])
+    planes = hyperplanes_of(X, np.array([-1.0, -1.0]), 0.0)
+    state = start(planes, np.array([[0.6, 0.0]]), np.array([0.6]), True)
+    state.side[0, planes.line[0]] = 0  # both sides push it back to there
+    gamma = float(np.linalg.norm(velocities(state, c)))
+    assert gamma > 0.9
+    before, a = state.W.copy(), state.a.copy()
+    advance(state, c, 300 / gamma, None, np.array([-gamma]))
+    np.testing.assert_allclose(state.W, before, rtol=1e-11)
+    np.testing.assert_allclose(state.a, a, rtol=1e-11)
+    assert not state.events

@@ -13,7 +13,7 @@ from tacit.flow.tolerances import STAGE
 from tacit.numerics.compiled import compiled_in_place
 
 ON_PLANE, SAME_ROOT = STAGE.on_plane, STAGE.same_root
-FAR, FARTHEST = STAGE.most_turn, STAGE.farthest
+FAR, FARTHEST, BALANCED = STAGE.most_turn, STAGE.farthest, STAGE.balanced
 Array = np.ndarray
 
 
@@ -41,6 +41,23 @@ def forth(
         return 1.0, a * time, a
     less, sinh, keep = hyperbolic(gamma * time, shrink * time)
     return keep, (less * along + sinh * a) / gamma, a * (keep + less) + along * sinh
+
+
+@compiled_in_place
+def decays(along: float, a: float, dimensions: int) -> bool:
+    """Whether a neuron that can move in so many dimensions shrinks towards 0 for ever.
+
+    Its layers are balanced then, and on a line it cannot turn. Rounding could: it grows like
+    e^(γt) beside what is left, e^(−γt). Where weights are not divided, `Fork` is raised before.
+    """
+    return dimensions == 1 and abs(along + a) <= BALANCED * abs(a)
+
+
+@compiled_in_place
+def decayed(gamma: float, a: float, time: float, shrink: float) -> tuple[float, float, float]:
+    """What `forth` says of such a neuron."""
+    keep = np.exp(-(gamma + shrink) * time)
+    return keep, 0.0, a * keep
 
 
 @compiled_in_place

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow._closed_forms import forth, next_plane, reach
+from tacit.flow._closed_forms import decayed, decays, forth, next_plane, reach
 from tacit.flow._faces import Faces, add, boxed, dot, face_of, project, put, unbounded
 from tacit.flow._lines import SampleLines, free_pulls, pulls_of
 from tacit.flow.tolerances import STAGE
@@ -294,6 +294,13 @@ def slides(side: Array) -> bool:
 
 
 @compiled_in_place
+def dimensions(k: int, side: Array, faces: Faces, e: Array) -> int:
+    """How many dimensions neuron k can move in along its hyperplanes."""
+    at = face_of(k, side, faces, e)
+    return e.shape[1] - faces.rank[at] if at >= 0 else e.shape[1]
+
+
+@compiled_in_place
 def travel(
     k: int,
     net: tuple[Array, Array, Array],
@@ -318,9 +325,13 @@ def travel(
             return ENDLESS, 0.0
         left, length, moment = time - now, np.sqrt(dot(w, w)), now - time / 2
         when, plane, along, freed, beyond = np.inf, -1, 0.0, -1, 0
+        dies = False
         if gamma > none:
             along = dot(g, w) / gamma
-            when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
+            if sliding and shrink != 0:
+                dies = decays(along, a[k], dimensions(k, side, faces, e))
+            if not dies:
+                when, plane = next_plane(T, S, side[k], gamma, along, a[k], length, left, both)
         if sliding and pulls.changes:
             release, freed, beyond = next_release(k, side, pulls, moment, faces)
             if release < min(when, left):
@@ -358,7 +369,10 @@ def travel(
         step, output, inner = min(when, left), a[k], along * gamma
         keep, way = np.exp(-shrink * step), 0.0
         if gamma > none:
-            _, way, a[k] = forth(gamma, along, output, step, shrink, both)
+            if dies:
+                keep, way, a[k] = decayed(gamma, output, step, shrink)
+            else:
+                _, way, a[k] = forth(gamma, along, output, step, shrink, both)
         else:
             a[k] *= keep
         if keep != 1:
@@ -370,7 +384,7 @@ def travel(
             add(w, way, g)
             add(T, way, S)
         now += step
-        if sliding and gamma > none:
+        if sliding and gamma > none and not dies:
             at_origin = np.sqrt(dot(w, w)) <= AT_ORIGIN * keep * length
             # In a plane it moves on a line.
             back = len(w) == 2 and keep * length * length + way * inner < 0
@@ -459,7 +473,10 @@ def move(
             inner += g[k, x] * W[k, x]
             length += W[k, x] ** 2
         gamma = np.sqrt(square)
-        if both and (gamma - shrink[k]) * time > MOST_TURN:
+        dies = False
+        if held[k] and shrink[k] != 0 and gamma > none:
+            dies = decays(inner / gamma, a[k], dimensions(k, side, faces, lines.e))
+        if both and not dies and (gamma - shrink[k]) * time > MOST_TURN:
             return TOO_LONG, k, 0.0
         if gamma <= none and not (held[k] and pulls.changes):
             if shrink[k] != 0:
@@ -480,11 +497,14 @@ def move(
                 within += (here != 0) & (here * T[k, plane] <= abs(S[k, plane]) * far + near)
             keep, way, after = forth(gamma, along, a[k], time, shrink[k], both)
             alone = within == 0
-            if alone and held[k]:  # nor do they come to w = 0 or a = 0
+            if dies:
+                keep, way, after = decayed(gamma, a[k], time, shrink[k])
+                alone = True
+            elif alone and held[k]:  # nor do they come to w = 0 or a = 0
                 least = AT_ORIGIN * keep * length
                 alone = keep * length + way * inner > least and after * a[k] > 0
-                if alone and pulls.changes:
-                    alone = next_release(k, side, pulls, begin, faces)[0] >= time
+            if alone and held[k] and pulls.changes:
+                alone = next_release(k, side, pulls, begin, faces)[0] >= time
             if alone:
                 a[k] = after
                 for x in range(g.shape[1]):

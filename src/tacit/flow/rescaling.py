@@ -34,8 +34,9 @@ def shrinking(state: State, now: Weights) -> tuple[Shrink, float]:
     g, rate = velocities(state, now.p * state.planes.y), growth(state, now)
     grows = 2 * state.a * np.vecdot(g, state.W) / np.maximum(sizes(state) ** 2, 1e-300)
     own = np.where(state.copies < 1, grows, rate)
-    # Within some turns a neuron grows at the rate of its pull.
-    left = np.maximum(np.abs(grows - own), norms(g) - own)
+    # Within some turns a neuron grows at the rate of its pull, if there is where to turn to.
+    turns = (state.side == 0).sum(axis=1) < state.W.shape[1] - 1
+    left = np.maximum(np.abs(grows - own), np.where(turns, norms(g) - own, 0.0))
     return Shrink(rate, own), max(float(left[sizes(state) > 0].max(initial=0.0)), 1e-300)
 
 

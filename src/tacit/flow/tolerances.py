@@ -36,6 +36,8 @@ class StageTolerances:
     """Events of one neuron in one stage; more mean that floating point cannot tell what happens."""
     events_in_stage: int = 1000
     """Events of one stage, and four more for each neuron; with more of them it is too long."""
+    balanced: float = 1e-12
+    """|w| − |a|, over |a|, up to which a neuron that shrinks along a line does so for ever."""
     dependent: float = 1e-10
     """A unit normal that is nearer than this to the span of others lies in it."""
     most_updates: int = 100
