@@ -27,7 +27,9 @@ def load(path: str | Path) -> Run:
     if (Path(path) / "limit.json").exists():
         raise BadInput(f"{path} is a folder of `tacit limit`; this needs one of `tacit train`")
     if not (Path(path) / "run.json").exists():
-        raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
+        raise BadInput(
+            f"{path} is not a run folder with run.json; `tacit train … --out FOLDER` writes one"
+        )
     return read_folder(Path(path), "run.json", _run)
 
 
