@@ -15,7 +15,7 @@ from tacit import Dataset, Setting
 from tacit.certificates import Optimum, certify, optimum, proof_of
 from tacit.data import load
 from tacit.models import Leaky
-from tacit.proofs import verify
+from tacit.proofs import subsets, verify
 from tacit.values import BadInput, Network
 
 
@@ -191,6 +191,23 @@ def test_a_proof_in_no_time_proves_less(rng: np.random.Generator) -> None:
     assert full.objective_bounds == pytest.approx((lower, upper), rel=1e-9)
     assert hasty.objective_bounds.lower < 0.99 * lower
     assert hasty.objective_bounds.upper == pytest.approx(upper, rel=1e-12)
+
+
+def test_no_time_is_left_for_many_sets(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three classes took six searches of 20,000 sets each, five seconds after the deadline."""
+    labels = np.arange(36) % 3
+    data = Dataset(rng.normal(size=(36, 8)), labels, classes=("a", "b", "c"))
+    best = optimum(data, seconds=0.5)
+    decided = []
+    decide = subsets._decide
+    monkeypatch.setattr(subsets, "_decide", lambda *a: decided.append(a) or decide(*a))
+    raw, hasty = proof_of(best, 0.0)
+    assert hasty.verified and 0 < len(decided) <= 6
+    monkeypatch.setattr(subsets, "_decide", decide)
+    again = verify(raw, sets=50)  # more sets prove no less
+    assert again.verified and again.exact_bounds[0] >= hasty.objective_bounds.lower > 0
 
 
 def test_a_proof_that_takes_longer_than_it_may_is_refused() -> None:

@@ -364,8 +364,9 @@ def test_an_interrupted_run_is_saved_and_goes_on(tacit, tmp_path):
     assert as_json(more)["epochs"] == epoch + 5
 
 
-def test_a_closed_pipe_is_no_error():
-    with process("list", "data") as running:
+@pytest.mark.parametrize("tokens", [("list", "data"), ("--help",), ("train", "--help")])
+def test_a_closed_pipe_is_no_error(tokens):
+    with process(*tokens) as running:
         running.stdout.close()
         assert running.stderr.read() == "" and running.wait(timeout=60) == 0
 

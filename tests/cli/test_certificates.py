@@ -98,6 +98,7 @@ def test_a_proof_is_written_checked_and_guarded(tacit, tmp_path: Path) -> None:
         (("verify", "."), ("folder",)),
         (("certify", "nothing.npz", "--data", "xor"), ("nothing.npz",)),
         (("certify", "nothing.npz"), ("no such",)),
+        (("certify", "."), ("not a run folder", "tacit train")),
         (("verify", "nothing.proof", "--bias", "1"), ("--data",)),
         (("optimum", "xor", "--width", "7"), ("--width", "--train first")),
         (("optimum", "xor", "--output-weight", "2"), ("--output-weight", "--train first")),

@@ -295,6 +295,12 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_made(capsys, tmp_path):
     assert code == 2 and err.count("\n") == 1
 
 
+def test_a_file_where_the_folder_should_be_is_said_once_and_first(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    code, out, err = run(capsys, "reproduce", "all", "--out", str(tmp_path / "file"))
+    assert code == 2 and out == "" and err.count("\n") == 1 and "is a file" in err
+
+
 def test_an_interrupt_keeps_what_is_finished(capsys, tmp_path):
     code, _, _ = run(capsys, "reproduce", "all", "--set", "n=13")
     assert code == 130

@@ -13,6 +13,7 @@ import pytest
 import tacit
 from helpers import refused
 from tacit import Limit, Limits, Network, Setting, load
+from tacit.certificates.margin_gradients import TooLong
 from tacit.flow import Outcome, PathEnd, ending, initial_network, limit
 from tacit.flow.follow import Flow
 
@@ -157,3 +158,17 @@ def test_a_limit_that_the_proof_excludes_is_not_claimed(monkeypatch) -> None:
     end = limit("gaussians:n=8,d=2", SMALL, log10_loss=-40.0)
     assert end.outcome is Outcome.UNDECIDED and end.network is None and end.proved is None
     assert "the margin can only end between" in end.reason
+
+
+def test_the_kkt_conditions_have_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They had no deadline; where they would miss it, the limit is not known."""
+    allowed = []
+
+    def too_long(*_: object, seconds: float, **__: object) -> None:
+        allowed.append(seconds)
+        raise TooLong("it takes longer")
+
+    monkeypatch.setattr("tacit.flow.evidence.two_layer_kkt", too_long)
+    ended = limit("gaussians:n=8,d=2", SMALL, seconds=100.0)
+    assert ended.outcome == "undecided" and "there was no time to find" in ended.reason
+    assert allowed and all(0 < seconds < 100 for seconds in allowed)

@@ -142,7 +142,7 @@ def test_what_is_no_folder_of_limits(tmp_path, folder) -> None:
     refused(lambda: load(folder / "limit.json"), "is not a run folder")
     empty = tmp_path / "empty"
     empty.mkdir()
-    refused(lambda: load(empty), "no such file")
+    refused(lambda: load(empty), "is not a run folder", "tacit limit")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"x"', "[" * 100_000, "\x00", "{}"])

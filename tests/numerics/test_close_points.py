@@ -9,6 +9,8 @@ import pytest
 
 from tacit.numerics.branch_and_bound import Branching
 from tacit.numerics.close_points import clusters
+from tacit.numerics.interpolation import interpolate
+from tacit.numerics.neurons import margins
 from tacit.numerics.restricted import Groups, restricted_program
 
 
@@ -59,3 +61,16 @@ def test_bounds_of_terms_that_cancel(alpha: float, rng: np.random.Generator) -> 
         length = sum(Fraction(a) ** 2 for a in u)
         best = max(best, value / Fraction(float(length) ** 0.5))
     assert best * (1 - Fraction(1e-12)) <= Fraction(branched.bound) <= best * (1 + Fraction(2e-8))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_convex_function_need_not_be_one_on_all_points(
+    sign: int, rng: np.random.Generator
+) -> None:
+    """−1 at 0 and 1 at 0.1, so at least 19 at 1; equal margins were asked for."""
+    x = np.array([0, 0.1, 1, 2, 4, 8])
+    X, y = np.column_stack([x, np.ones(6)]), sign * np.where(x > 0, 1.0, -1.0)
+    net = interpolate(X, y, 0.5, (sign,), np.zeros((0, 2)), rng, np.inf)
+    assert net is not None and (net.sign == sign).all()
+    q, error = margins(X, y, 0.5, net)
+    assert q.min() == pytest.approx(1) and (error < 1e-12).all()

@@ -222,7 +222,7 @@ def test_too_much_work_is_refused(
     assert verify(path).verified
     for most, what in ((1000, "coordinates"), (11_000, "margins"), (20_000, "angles")):
         monkeypatch.setattr(
-            "tacit.proofs.verification.Budget", lambda seconds, most=most: exact.Budget(most)
+            "tacit.proofs.verification.Budget", lambda most=most, **_: exact.Budget(most)
         )
         refused(lambda: verify(path), "problems[0]", what, "at most")
 

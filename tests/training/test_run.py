@@ -135,8 +135,11 @@ def test_what_is_no_run_folder(tmp_path, folder) -> None:
     assert "is not a run folder" in refused(folder / "run.json")
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "no such file" in refused(empty)
-    (empty / "run.json").write_text("{}")
+    assert "is not a run folder" in refused(empty)
+    (empty / "run.json").write_text("{")
+    (empty / "arrays.npz").write_bytes((folder / "arrays.npz").read_bytes())
+    assert str(empty / "run.json") in refused(empty)
+    (empty / "arrays.npz").unlink()
     assert "no such file" in refused(empty)
 
 

@@ -24,12 +24,11 @@ from tacit.certificates.kkt import (
     scaled,
 )
 from tacit.certificates.margin_gradients import (
-    ROUNDS,
     UNREDUCED,
+    Allowance,
     MarginGradients,
     NeuronBlock,
     blocks,
-    check_seconds,
     reduced,
 )
 from tacit.data import takes_data
@@ -69,7 +68,7 @@ def two_layer_kkt(
     boundary : float, default 1e-9
         A neuron's activation hyperplane contains a point when |w_k·x_i| ≤ boundary·‖w_k‖‖x_i‖.
     seconds : float, optional
-        Refuse a wide network on many points that would take longer than about that.
+        BadInput is raised where a wide network on many points takes longer than about that.
 
     Returns
     -------
@@ -100,9 +99,10 @@ def _solve(data: Dataset, network: Network, train: Layers, boundary: float, seco
     on = _on_boundary(network, data.X, boundary)
     net, unit = _on_the_sphere(network, data, exponents, on, train == "both")
     excess, q_min = excesses(net.margins(), exponents)
-    columns, owner = _columns(net, excess, seconds)
+    allowance = Allowance(network.width, data.n, seconds)
+    columns, owner = _columns(net, excess, allowance)
     # Points near the margin first: these are the likely ones to have a multiplier.
-    combination = nnls_over_rays(columns, columns.target, np.argsort(excess))
+    combination = nnls_over_rays(columns, columns.target, np.argsort(excess), allowance.take)
     lam, H = columns.multipliers_and_masks(combination)
     feasibility = _feasibility(net, network, exponents)
     margin = float(scaled(q_min, int(exponents.max()) + unit))
@@ -179,17 +179,15 @@ def _unit_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def _columns(
-    net: NeuronBlock, excess: np.ndarray, seconds: float
+    net: NeuronBlock, excess: np.ndarray, allowance: Allowance
 ) -> tuple[MarginGradients, np.ndarray]:
     """The least-squares problem, and which of its neurons each neuron became, if any."""
     net, owner = _merged(_in_span(net))
     fixed = np.zeros((0, len(net.X) + 1))
     chooses = np.any(net.free, axis=0)
     if net.free.size > UNREDUCED:
-        fixed = reduced(net.only(~chooses), seconds)
+        fixed = reduced(net.only(~chooses), allowance)
         net, owner = net.only(chooses), np.where(chooses, np.cumsum(chooses) - 1, -1)[owner]
-    if chooses.any():
-        check_seconds(net, ROUNDS, seconds)
     return MarginGradients(net, excess, fixed), owner
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacit.certificates.optima import ClassOptimum, Optimum
-from tacit.certificates.proof_file import ENOUGH, FEW_CELLS, attempts_until, problem_of
+from tacit.certificates.proof_file import ENOUGH, FEW_CELLS, LAST, attempts_until, problem_of
 from tacit.certificates.proved_end import ProvedEnd, Tail, cap_cosine, far_tree, out_of_play
 from tacit.numerics.arrangements import cover
 from tacit.numerics.convex_program import OptimumStatus
@@ -42,7 +42,7 @@ def limit_proof_of(
     There is one end for two classes, else one for each class against the rest. It takes about
     `seconds`.
     """
-    until = perf_counter() + seconds
+    until = perf_counter() + seconds / 2  # to verify the whole takes no longer than the parts took
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
     ends = [*ends, *[None] * (len(parts) - len(ends))]
     if not any(ends):
@@ -57,12 +57,14 @@ def limit_proof_of(
         "classes": list(data.classes) or None,
     }
     networks: list[dict[str, Any] | None] = [None for _ in parts]
+    most_sets = 1
     for k, (part, end) in enumerate(zip(parts, ends, strict=True)):
         if end is not None:
             alone: list[dict[str, Any] | None] = [None for _ in parts]
-            networks[k] = _best(content, alone, k, part, setting, end, until)
+            networks[k], sets = _best(content, alone, k, part, setting, end, until)
+            most_sets = max(most_sets, sets)
     raw = _written(content, networks)
-    return raw, verify(raw)
+    return raw, verify(raw, sets=most_sets)
 
 
 def _written(content: dict[str, Any], networks: Sequence[dict[str, Any] | None]) -> bytes:
@@ -80,22 +82,25 @@ def _best(
     setting: Setting,
     end: ProvedEnd,
     until: float,
-) -> dict[str, Any]:
-    """One network with its claims, by the method that proves most."""
+) -> tuple[dict[str, Any], int]:
+    """One network with its claims, by the method that proves most, and its sets for each bound."""
     if end.trap:
-        return _trapped(content, alone, k, data, end)
-    best: tuple[float, dict[str, Any]] | None = None
+        return _trapped(content, alone, k, data, end), 1
+    best: tuple[float, dict[str, Any], int] | None = None
     refused: BadInput | None = None
     own = _without_peaks(data, setting, end)
     pretended = _as_optimum(data, setting, end)
-    for method, slack, last in attempts_until(until):
-        problem = problem_of(pretended, pretended.per_class[0], method, slack, last)
+    for attempt in attempts_until(until):
+        if best is not None and attempt is LAST:
+            break
+        problem = problem_of(pretended, pretended.per_class[0], attempt)
         if problem is None:
             continue
         del problem["status"]
         alone[k] = {**problem, **own}
         try:
-            verification = verify(_written(content, alone), seconds=last - perf_counter())
+            left = attempt.until - perf_counter()
+            verification = verify(_written(content, alone), seconds=left, sets=attempt.sets)
         except BadInput as error:  # too large to be verified, or in this time
             refused = error
             continue
@@ -108,12 +113,12 @@ def _best(
         if proved.share is not None:
             claimed["near"] = {**own["near"], "share": float_below(proved.share)}
         if best is None or upper < best[0]:
-            best = upper, claimed
+            best = upper, claimed, attempt.sets
         if upper <= (1 + ENOUGH) * end.margin_bounds.upper or perf_counter() > until:
             break
     if best is None:
         raise refused or BadInput("no proof was found that can be verified")
-    return best[1]
+    return best[1:]
 
 
 def _trapped(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,10 @@ ENTRIES = 2**18
 """Pairs of a neuron and a point that are looked at in one go: their arrays stay in the cache."""
 UNREDUCED = 2**22
 """Pairs up to which no rows are reduced."""
-SPEED = 3e9
-"""Floating point operations a second of the reduction, at least; it serves an estimate."""
-ALWAYS = 2.0
-"""Seconds that it may take even where less is left."""
-ROUNDS = 20
-"""Rounds in which neurons that choose masks are asked again, each at the price of a reduction."""
+SPEED = 1e10
+"""Floating point operations a second, up to a factor of three; it serves an estimate."""
+ALWAYS = 1.0
+"""Estimated seconds that the KKT conditions may take even where less is left."""
 
 
 def blocks(m: int, n: int) -> Iterator[slice]:
@@ -104,24 +103,41 @@ class NeuronBlock:
         return np.concatenate(parts)
 
 
-def check_seconds(neurons: NeuronBlock, passes: int, seconds: float) -> None:
-    """BadInput when so many reductions of these neurons' rows would take longer than `seconds`."""
-    n, d = neurons.X.shape
-    estimate = 2.0 * passes * len(neurons.a) * (d + 1) * (n + 1) ** 2 / SPEED
-    if estimate > max(seconds, ALWAYS):
-        raise BadInput(
-            f"the KKT conditions of {count(len(neurons.a), 'neuron')} on {count(n, 'point')} take "
-            f"about {estimate:.0f} s, and {seconds:.1f} s are left; allow more"
-        )
+class TooLong(BadInput):
+    """The KKT conditions would take longer than they may."""
 
 
-def reduced(neurons: NeuronBlock, seconds: float) -> np.ndarray:
+class Allowance:
+    """What the KKT conditions may cost: some seconds from now, and at least what ALWAYS allows.
+
+    Below that nothing depends on a clock. Work is announced in operations, piece by piece.
+    """
+
+    def __init__(self, m: int, n: int, seconds: float) -> None:
+        self.what = f"the KKT conditions of {count(m, 'neuron')} on {count(n, 'point')}"
+        self.seconds, self.until = seconds, perf_counter() + seconds
+        self.spent = 0.0
+
+    def take(self, operations: float) -> None:
+        """TooLong when so many operations would end too late."""
+        self.spent += operations / SPEED
+        if self.spent > ALWAYS and perf_counter() + operations / SPEED > self.until:
+            about = max(self.spent, self.seconds)
+            raise TooLong(
+                f"{self.what} take about {about:.0f} s or more, and {self.seconds:.1f} s are left; "
+                "allow more"
+            )
+
+
+def reduced(neurons: NeuronBlock, allowance: Allowance) -> np.ndarray:
     """At most n + 1 rows that have the same lengths and angles as those of all these neurons.
 
-    BadInput when that would take longer than `seconds`.
+    TooLong when that takes longer than it may.
     """
-    check_seconds(neurons, 1, seconds)
-    n = len(neurons.X)
+    (n, d), m = neurons.X.shape, len(neurons.a)
+    # Every block is factored together with the n + 1 rows that are left of all before it.
+    rows = m * (d + 1) + len([*blocks(m, n)]) * (n + 1) * 2 / 3
+    allowance.take(2.0 * rows * (n + 1) ** 2)
     R: Any = np.zeros((0, n + 1))
     for _, part in neurons.blocks():
         # Block after block, since all rows together would not fit into memory.

@@ -8,7 +8,7 @@ out, and claims just what the check has proved.
 import math
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tacit.numerics.outer_bounds import subsets_bound
 from tacit.numerics.pricing import function, price
 from tacit.numerics.tolerances import TREE_PROOF
 from tacit.numerics.tree_proof import tree_proof
-from tacit.proofs import MOST_BYTES, Verification, verify, write_proof
+from tacit.proofs import MOST_BYTES, MOST_SETS, Verification, verify, write_proof
 from tacit.values import BadInput
 
 SIGNS = "-0+"
@@ -54,12 +54,25 @@ SECONDS = 20.0
 """For the peaks of a network whose output layer is fixed."""
 
 
-def attempts_until(until: float) -> Iterator[tuple[str, float, float]]:
-    """Methods, slacks and deadlines; the last method is quick and always works, so it has none."""
-    for method, slack in ATTEMPTS[:-1]:
+class Attempt(NamedTuple):
+    """A method, its slack, its deadline and how many sets of points it looks at for each bound."""
+
+    method: str
+    slack: float
+    until: float
+    sets: int = MOST_SETS
+
+
+LAST = Attempt("subsets", math.inf, math.inf, sets=1)
+"""Quick, and works always, so it needs no deadline; for where nothing else has."""
+
+
+def attempts_until(until: float) -> Iterator[Attempt]:
+    """Every attempt in turn but those not begun at the deadline, and the last one."""
+    for method, slack in ATTEMPTS:
         if perf_counter() < until:
-            yield method, slack, until
-    yield *ATTEMPTS[-1], math.inf
+            yield Attempt(method, slack, until)
+    yield LAST
 
 
 def proof_of(optimum: Optimum, seconds: float = math.inf) -> tuple[bytes, Verification]:
@@ -96,14 +109,16 @@ def proof_of(optimum: Optimum, seconds: float = math.inf) -> tuple[bytes, Verifi
     refused: BadInput | None = None
     problems: list[dict[str, Any] | None] = [None for _ in optimum.per_class]
     until = perf_counter() + seconds
-    for method, slack, end in attempts_until(until):
-        new = [problem_of(optimum, part, method, slack, end) for part in optimum.per_class]
+    for attempt in attempts_until(until):
+        if attempts and attempt is LAST:
+            break
+        new = [problem_of(optimum, part, attempt) for part in optimum.per_class]
         problems = [one or old for one, old in zip(new, problems, strict=True)]
         ready = [problem for problem in problems if problem is not None]
         if len(ready) < len(problems) or not any(new):
             continue
         try:
-            attempts.append(_verified(optimum, ready, end))
+            attempts.append(_verified(optimum, ready, attempt))
         except BadInput as error:  # too large to be verified, or in this time
             refused = error
             continue
@@ -118,7 +133,7 @@ def proof_of(optimum: Optimum, seconds: float = math.inf) -> tuple[bytes, Verifi
 
 
 def _verified(
-    optimum: Optimum, problems: list[dict[str, Any]], until: float
+    optimum: Optimum, problems: list[dict[str, Any]], attempt: Attempt
 ) -> tuple[bytes, Verification]:
     """The file with these problems, and what it proves, which is what it claims."""
     content: dict[str, Any] = {
@@ -135,7 +150,8 @@ def _verified(
     if optimum.status != OptimumStatus.INFEASIBLE:  # claims that are true whatever is proved
         content |= {"lower": 0.0, "upper": LARGEST}
     # Twice: what is proved is known only after a check, and the file claims just that.
-    verification = verify(write_proof(content), seconds=until - perf_counter())
+    left = attempt.until - perf_counter()
+    verification = verify(write_proof(content), seconds=left, sets=attempt.sets)
     if not verification.verified:
         raise BadInput(f"the proof does not hold: {verification.reason}")
     if verification.objective_bounds is not None:
@@ -147,10 +163,9 @@ def _verified(
     return raw, verification
 
 
-def problem_of(
-    optimum: Optimum, part: ClassOptimum, method: str, slack: float, until: float
-) -> dict[str, Any] | None:
+def problem_of(optimum: Optimum, part: ClassOptimum, attempt: Attempt) -> dict[str, Any] | None:
     """One problem by this method; None where it is not for this one, or takes too long."""
+    method, slack, until, _ = attempt
     y = [int(label) for label in part.y]
     if part.exact is not None:
         dual = [str(part.exact.get(i, 0)) for i in range(len(y))]

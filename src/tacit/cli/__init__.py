@@ -85,6 +85,8 @@ def _call(tokens: list[str]) -> int:
     except BrokenPipeError:  # the reader has gone, as in `tacit list data | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit:  # what rich makes of that where it prints a help
+        return 0
     except OSError as error:
         warn(f"the output cannot be written: {error.strerror or error}")
         return 2

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 
 from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
+from tacit.certificates.margin_gradients import TooLong
 from tacit.flow.approach import angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import Undecided, advance, velocities
-from tacit.flow.state import Events, State, check_time
+from tacit.flow.state import Events, OutOfTime, State, check_time
 from tacit.flow.tolerances import EVIDENCE
 from tacit.values import Dataset, Group, Network
 from tacit.values.setting import Layers
@@ -62,7 +64,10 @@ def judge(
     if angle > near or (touches and depth < EVIDENCE.deep):
         return f"At {at} the path is still {angle:.2g} rad from the network its patterns point to."
     check_time(state)
-    kkt = two_layer_kkt(data, network, train=train)
+    try:
+        kkt = two_layer_kkt(data, network, train=train, seconds=deadline - perf_counter())
+    except TooLong:
+        raise OutOfTime from None
     if not kkt.holds(EVIDENCE.stationary):
         residual = max(kkt.stationarity, kkt.complementarity)
         return (

@@ -143,8 +143,10 @@ def _thinned(limit: Limit) -> list[Moment]:
 
 def load(path: str | FilePath) -> Limit | Limits:
     """Read such a folder; anything that is not exactly one is refused with what is wrong."""
-    if not FilePath(path).is_dir():
-        raise BadInput(f"{path} is not a run folder; `tacit limit … --out FOLDER` writes one")
+    if not (FilePath(path) / NAME).exists():
+        raise BadInput(
+            f"{path} is not a run folder with {NAME}; `tacit limit … --out FOLDER` writes one"
+        )
     return read_folder(FilePath(path), NAME, _limits)
 
 

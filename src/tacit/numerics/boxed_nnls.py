@@ -8,6 +8,7 @@ over those in hand is solved by an active-set method on orthogonal factors, to r
 Points without a t have one ray, and then this is non-negative least squares with a working set.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,10 +39,20 @@ class Combination:
     weights: np.ndarray
 
 
-def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> Combination:
+COPIED = 50.0
+"""Operations that take as long as the copies that are made of an entry."""
+
+
+def nnls_over_rays(
+    columns: Columns,
+    target: np.ndarray,
+    first: np.ndarray,
+    spend: Callable[[float], None] = lambda operations: None,
+) -> Combination:
     """The weights ≥ 0 that bring the sum of columns nearest to `target`.
 
-    `first` are the points to begin with, the likeliest to get a weight in front.
+    `first` are the points to begin with, the likeliest to get a weight in front. `spend` is told
+    before every round how many operations it will take, which nobody knows before it is its turn.
     """
     rays, _ = columns.best(target)
     points = first[: RAYS.first_points]
@@ -50,6 +61,7 @@ def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> C
     combination = Combination(points[:0], rays[:0], np.zeros(0))
     smallest = np.inf
     for _ in range(RAYS.most_rounds):
+        spend(_operations(len(first), *A.shape))
         weights = _nnls(A, target)
         residual = target - A @ weights
         norm = float(np.linalg.norm(residual))
@@ -68,6 +80,12 @@ def nnls_over_rays(columns: Columns, target: np.ndarray, first: np.ndarray) -> C
         A = np.hstack([A, columns.matrix(more, more_rays[more])])
         points, rays = np.concatenate([points, more]), np.vstack([rays, more_rays[more]])
     return combination
+
+
+def _operations(points: int, rows: int, columns: int) -> float:
+    """Factors and copies of the columns in hand, their active sets, and the slopes of all."""
+    factors = rows * columns * (2.0 * columns + COPIED)
+    return factors + 3.0 * columns**3 + 2.0 * points * rows
 
 
 def _nnls(A: np.ndarray, b: np.ndarray) -> np.ndarray:

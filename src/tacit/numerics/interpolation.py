@@ -28,7 +28,7 @@ def interpolate(
     A neuron tells two close points apart if its activation hyperplane runs between them, so that
     directions perpendicular to each point join those given. With both signs, least squares with
     new weights |c| of the columns, again and again, lead to the least Σ|c|; with one sign,
-    non-negative least squares have to do.
+    non-negative least squares have to do, and y_i f(x_i) ≥ 1, since f or −f is convex.
     """
     from scipy.linalg import lstsq, qr
     from scipy.optimize import nnls
@@ -41,7 +41,8 @@ def interpolate(
     goal = lengths.min() / lengths
     if len(signs) == 1:
         try:
-            c = signs[0] * nnls(signs[0] * H, goal)[0]
+            beyond = -np.eye(len(X))  # how much larger than 1 margins are
+            c = signs[0] * nnls(np.hstack([signs[0] * H, beyond]), goal)[0][: len(U)]
         except RuntimeError:  # too many steps
             return None
     else:

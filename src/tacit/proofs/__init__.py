@@ -6,7 +6,7 @@ is recomputed in exact arithmetic, and nothing of the solvers that made the file
 """
 
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, float_above, float_below
+from tacit.proofs.exact import MOST_SETS, Budget, float_above, float_below
 from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
 from tacit.proofs.limit_reading import KEYS as LIMIT_KEYS
 from tacit.proofs.limits import ProvedMargin
@@ -15,5 +15,5 @@ from tacit.proofs.trap import Stored, TrapCertificate, prove_trap
 from tacit.proofs.verification import Verification, verify
 
 __all__ = ["FORMAT", "LIMIT_FORMAT", "LIMIT_KEYS", "MOST_BYTES", "ProvedMargin", "Verification"]
-__all__ += ["Budget", "Rejected", "Stored", "TrapCertificate", "prove_trap"]
+__all__ += ["MOST_SETS", "Budget", "Rejected", "Stored", "TrapCertificate", "prove_trap"]
 __all__ += ["float_above", "float_below", "read_tree", "verify", "write_proof"]

@@ -13,6 +13,9 @@ MOST_OPERATIONS = 10**9
 """Products of whole numbers spent on one file, counted before they are done (minutes)."""
 SECONDS = 1e-7
 """What such a product takes, roughly."""
+MOST_SETS = 20_000
+"""Open sets that are looked at for each bound by sets of points; what is left then counts with its
+bound, so that fewer prove the same or less."""
 ROOT_BITS = 160
 """Leading bits of a square root that are right; the rest is rounded to the safe side."""
 
@@ -20,9 +23,15 @@ ROOT_BITS = 160
 class Budget:
     """What one file may cost. Files come from strangers, so the work is estimated beforehand."""
 
-    def __init__(self, operations: int = MOST_OPERATIONS, seconds: float = math.inf) -> None:
+    def __init__(
+        self,
+        operations: int = MOST_OPERATIONS,
+        seconds: float = math.inf,
+        sets: int = MOST_SETS,
+    ) -> None:
         self.most = self.left = operations
         self.until = perf_counter() + seconds
+        self.sets = sets
 
     def take(self, operations: int, what: str) -> None:
         self.left -= operations

@@ -8,8 +8,6 @@ from tacit.values.products import integer_product
 
 MOST_VECTORS = 2000
 """The number of terms; the products of all pairs are held in memory."""
-MOST_SETS = 20_000
-"""Open sets that are looked at; what is left then counts with its bound."""
 
 
 def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
@@ -27,7 +25,7 @@ def largest_subset(terms: np.ndarray, budget: Budget, where: str) -> int:
     best = 0
     left_over = 0
     open_sets = [(0, np.diag(A).copy() if len(A) else A.ravel(), list(range(len(A))))]
-    for _ in range(MOST_SETS):
+    for _ in range(budget.sets):
         if not open_sets:
             return max(best, left_over)
         inside, gain, undecided = open_sets.pop()

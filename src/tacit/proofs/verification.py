@@ -14,7 +14,7 @@ from tacit.files import open_regular
 from tacit.messages import count, percent_below, printable
 from tacit.proofs.bracket import combined, prove
 from tacit.proofs.entries import Rejected
-from tacit.proofs.exact import Budget, float_above, float_below
+from tacit.proofs.exact import MOST_SETS, Budget, float_above, float_below
 from tacit.proofs.limit_reading import FORMAT as LIMIT_FORMAT
 from tacit.proofs.limit_reading import LimitProof, parse_limit
 from tacit.proofs.limits import ProvedMargin, prove_limit
@@ -202,7 +202,11 @@ def _end_to_dict(end: ProvedMargin | None) -> dict[str, Any] | None:
 
 
 def verify(
-    proof: str | Path | bytes, *, most_bytes: int = MOST_BYTES, seconds: float = math.inf
+    proof: str | Path | bytes,
+    *,
+    most_bytes: int = MOST_BYTES,
+    seconds: float = math.inf,
+    sets: int = MOST_SETS,
 ) -> Verification:
     """Check a proof in exact arithmetic, without a line of what made it.
 
@@ -215,6 +219,8 @@ def verify(
         Longer files are refused.
     seconds : float
         About how long it may take, once the file is read.
+    sets : int
+        How many sets of points are looked at for each bound by sets; fewer prove the same or less.
 
     Returns
     -------
@@ -237,18 +243,18 @@ def verify(
     if isinstance(proof, str) and proof.startswith("{"):
         proof = proof.encode()
     if isinstance(proof, bytes):
-        return _verify_bytes(proof, "the text", seconds)
+        return _verify_bytes(proof, "the text", Budget(seconds=seconds, sets=sets))
     with open_regular(proof, most_bytes) as file:
         raw = file.read(most_bytes)
-    return _verify_bytes(raw, str(proof), seconds)
+    return _verify_bytes(raw, str(proof), Budget(seconds=seconds, sets=sets))
 
 
-def _verify_bytes(raw: bytes, name: str, seconds: float) -> Verification:
+def _verify_bytes(raw: bytes, name: str, budget: Budget) -> Verification:
     check_first_line(raw, name)
     try:
         entries = read_entries(raw)
         if isinstance(entries, dict) and entries.get("format") == LIMIT_FORMAT:
-            return _verify_limit(parse_limit(entries), Budget(seconds=seconds))
+            return _verify_limit(parse_limit(entries), budget)
         proof = parse_optimum(entries)
     except Rejected as error:
         return Verification(False, str(error))
@@ -263,7 +269,7 @@ def _verify_bytes(raw: bytes, name: str, seconds: float) -> Verification:
         classes=proof.classes,
     )
     try:
-        return _verified(proof, subject, Budget(seconds=seconds))
+        return _verified(proof, subject, budget)
     except Rejected as error:
         return replace(subject, reason=str(error))
 

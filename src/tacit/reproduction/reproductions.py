@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tacit.files import check_writable
 from tacit.messages import count
 from tacit.reproduction.captions import compared, number
 from tacit.reproduction.listing import choose
@@ -164,6 +165,7 @@ def reproduce(
     if seed is not None:
         settings["seed"] = seed
     folder = OUT if out is None else Path(out)
+    check_writable(folder / "gallery.md", force=True, folder=False)
     everything = [(one, one.choose(quick, **settings)) for one in chosen]
     report = progress or (lambda update: None)
     for id, reason in left_out.items():

@@ -24,10 +24,12 @@ T = TypeVar("T")
 
 def load(path: str | Path) -> Run:
     """Read a run folder; anything that is not exactly one is refused with what is wrong."""
-    if not Path(path).is_dir():
-        raise BadInput(f"{path} is not a run folder; `tacit train … --out FOLDER` writes one")
     if (Path(path) / "limit.json").exists():
         raise BadInput(f"{path} is a folder of `tacit limit`; this needs one of `tacit train`")
+    if not (Path(path) / "run.json").exists():
+        raise BadInput(
+            f"{path} is not a run folder with run.json; `tacit train … --out FOLDER` writes one"
+        )
     return read_folder(Path(path), "run.json", _run)
 
 
@@ -38,8 +40,10 @@ def read_folder(
     with open_regular(folder / name, MOST_JSON_BYTES) as file:
         text = file.read()
     arrays = read_npz(folder / "arrays.npz")
+    with reading(folder / name, "a JSON file"):
+        about = read_json(text)
     with reading(folder, "a run folder"):
-        return build(read_json(text), arrays)
+        return build(about, arrays)
 
 
 def _run(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Run:
