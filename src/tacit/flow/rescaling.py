@@ -37,6 +37,9 @@ def shrinking(state: State, now: Weights) -> tuple[Shrink, float]:
     # Within some turns a neuron grows at the rate of its pull, if there is where to turn to.
     turns = (state.side == 0).sum(axis=1) < state.W.shape[1] - 1
     left = np.maximum(np.abs(grows - own), np.where(turns, norms(g) - own, 0.0))
+    # What counts as less counts as more again until it counts as one.
+    missing = np.maximum(state.less - np.log(state.copies), PATH.far_growth)
+    left = np.maximum(left, 2 * (own - rate) * PATH.far_growth / missing)
     return Shrink(rate, own), max(float(left[sizes(state) > 0].max(initial=0.0)), 1e-300)
 
 
