@@ -19,14 +19,14 @@ def angles(path: Path, network: Network, end: Candidate) -> np.ndarray:
     it, so the angle is to the nearest network with the limit's groups.
     """
     rows = [
-        (moment.log_L / math.log(10), _angle(moment.state, network, end), moment.log10_depth)
+        (moment.log_L / math.log(10), angle_to(moment.state, network, end), moment.log10_depth)
         for moment in path.moments
         if moment.log_L < 0
     ]
     return np.array(rows).reshape(-1, 3)
 
 
-def _angle(state: State, network: Network, end: Candidate) -> float:
+def angle_to(state: State, network: Network, end: Candidate) -> float:
     """The angle between the weights of a moment and the nearest with the limit's groups."""
     if not state.both:
         mine, best = state.W.ravel(), network.W.ravel()

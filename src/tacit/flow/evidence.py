@@ -16,7 +16,7 @@ import numpy as np
 from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
 from tacit.certificates.margin_gradients import TooLong
-from tacit.flow.approach import angles, fitted_rate
+from tacit.flow.approach import angle_to, angles, fitted_rate
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import Undecided, advance, velocities
@@ -47,7 +47,7 @@ def judge(
     end = candidate(state, EVIDENCE.negligible, path.weights, EVIDENCE.rough)
     if end is not None and not end.exact:
         # Good enough to see that the path is far from it, and for nothing else.
-        angle = float(angles(path, _network(end, state), end)[-1, 1])
+        angle = angle_to(state, _network(end, state), end)
         if angle < EVIDENCE.near + EVIDENCE.apart:
             end = candidate(state, EVIDENCE.negligible, path.weights)
     if end is None:
@@ -55,8 +55,7 @@ def judge(
             f"At {at} the surviving patterns cannot give every point its label: they still change."
         )
     network = _network(end, state)
-    approach = angles(path, network, end)
-    depth, rate, angle = path.last.log10_depth, fitted_rate(approach), float(approach[-1, 1])
+    depth, angle = path.last.log10_depth, angle_to(state, network, end)
     touches = len(end.touches) > 0
     near = EVIDENCE.near_on_plane if touches else EVIDENCE.near
     # The angle is asked before the KKT conditions: it costs next to nothing, and most paths that
@@ -79,6 +78,8 @@ def judge(
             f"At {at} the path passes a KKT point: small-norm neurons are still growing, "
             f"{growth:.4g} times as fast as the others."
         )
+    approach = angles(path, network, end)
+    rate = fitted_rate(approach)
     if angle > EVIDENCE.rounding and not _falls(approach):
         return f"At {at} the path keeps {angle:.2g} rad away from the KKT point of its patterns."
     arrived = rate is None or rate <= 0 or angle <= EVIDENCE.rounding

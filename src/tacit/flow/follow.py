@@ -273,15 +273,16 @@ class Flow(Position):
             deep = self._deep()
             most = self.errors.deep_growth if deep else self.errors.late_growth
             most = self.errors.far_growth if self.rescaled else most
-            shrink, pace = None, self._fastest()
+            shrink, fastest = None, self._fastest()
+            pace = fastest
             if self.rescaled:
                 shrink, pace = shrinking(self.state, self.now)
-            h = min(h, most / pace, self.errors.farthest / self._fastest())
+            h = min(h, most / pace, self.errors.farthest / fastest)
             log_p = _logs(self.now.p)
             landed = self._second_order(h, log_p, trend, shrink)
             if isinstance(landed, float):
                 # Where Newton's method fails across a hyperplane, the step ends just before it.
-                if h * self._fastest() < PATH.before_fork and self._meets_fork(h):
+                if h * fastest < PATH.before_fork and self._meets_fork(h):
                     self.stiff = 0
                     return
                 h *= landed * PATH.before_plane if landed > 0.01 else 0.25

@@ -28,6 +28,7 @@ import numpy as np
 
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import Hyperplanes
+from tacit.flow.sizes import norms
 from tacit.flow.stage import hold, pull, velocities
 from tacit.flow.state import State
 from tacit.flow.tolerances import PATH, REST
@@ -71,19 +72,23 @@ def is_still(state: State, now: Weights) -> bool:
 def _largest_pull(state: State, now: Weights) -> float:
     """The largest ‖g_k‖ of a neuron that is active on some sample, over Σ p_i‖x_i‖."""
     velocity = velocities(state, now.p * state.planes.y)
-    pulls = np.linalg.norm(velocity[_live(state, velocity)], axis=1)
+    pulls = norms(velocity[_remains(state, velocity)])  # 0 of a neuron that is active on none
     return float(pulls.max(initial=0.0) / max(float(now.p @ np.abs(state.planes.r)), 1e-300))
 
 
 def _live(state: State, velocity: np.ndarray) -> np.ndarray:
-    """Neurons that are active on some sample and do not die out.
+    """Neurons that are active on some sample and do not die out."""
+    return _remains(state, velocity) & (state.planes.slopes(state.side) > 0).any(axis=1)
+
+
+def _remains(state: State, velocity: np.ndarray) -> np.ndarray:
+    """Neurons that are not 0 and do not come to it.
 
     A small balanced neuron that a face lets move along a ray only, and that shrinks, comes to 0.
     """
-    length = np.linalg.norm(state.W, axis=1)
+    length = norms(state.W)
     size = np.hypot(length, state.a)
     live = (length > 0) & ((state.a != 0) | state.both)
-    live &= (state.planes.slopes(state.side) > 0).any(axis=1)
     if state.both:
         shrinks = state.a * (velocity * state.W).sum(axis=1) < 0
         shrinks &= size <= PATH.negligible * size.max(initial=0.0)

@@ -150,14 +150,12 @@ def by_pieces(
     side, since compiled code holds no lock; how many there are does not depend on the machine.
     """
     m, (lines, d) = len(state.a), state.planes.e.shape
-    faces = room(state)
-    size = max(m * lines * d, 1)
-    most = m / 2 if size >= STAGE.halves and m > 1 else m
-    rows = max(int(min(STAGE.piece * m / size, np.ceil(most))), 1)
-    pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
-    if len(pieces) == 1:
+    faces, size = room(state), m * lines * d
+    if size < STAGE.halves:
         check_time(state)
         return iter([(slice(0, m), work(slice(0, m), faces))])
+    rows = max(min(int(STAGE.piece * m / size), (m + 1) // 2), 1)
+    pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
     own = len(faces.size) >= m
     cores = min(os.cpu_count() or 1, len(pieces)) if own else 1
 

@@ -399,7 +399,6 @@ def second_order_errors(
     new, events = landed.state, landed.state.events.rows
     first, c = early.now.p, 1 / 6 - GAMMA / 2
     wrong = c * ((landed.now.p - first) / (1 - GAMMA) - (first - begin) / GAMMA)
-    left = _left(wrong, early, landed, h) if landed.now.log_L < STEP.filtered else wrong
 
     def error(p: np.ndarray) -> np.ndarray:
         moved = h * np.maximum(*(rates(at, p) for at in (state, new)))
@@ -409,8 +408,11 @@ def second_order_errors(
     kinks = np.zeros(len(order))
     met = events[(events[:, 2] != RELEASE) | (events[:, 3] > 0)]
     np.maximum.at(kinks, met[:, 0].astype(int), np.minimum(met[:, 4], STEP.most_bend))
+    if landed.now.log_L >= STEP.filtered:
+        return order + 2 * kinks * order
     grown = h * float((rates(new, landed.now.p) / np.maximum(sizes(new), 1e-300)).max())
-    return np.minimum(2 * error(left) + 4 * grown * order, order) + 2 * kinks * order
+    left = error(_left(wrong, early, landed, h))
+    return np.minimum(2 * left + 4 * grown * order, order) + 2 * kinks * order
 
 
 def _left(wrong: np.ndarray, early: Landed, landed: Landed, h: float) -> np.ndarray:

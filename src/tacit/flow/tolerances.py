@@ -62,10 +62,10 @@ class StepTolerances:
     """Iterations within which the error must halve, or the step is given up."""
     costly: float = 1e5
     """Operations from which on the derivative of the margins takes longer than a stage …"""
-    quick: float = 0.3
+    quick: float = 0.1
     """… and the factor by which the error must fall for Newton's method to go on with the one it
     has."""
-    linear: float = 0.3
+    linear: float = 0.1
     """Newton's method converges linearly where the error falls to more than this share twice …"""
     most_mixed: int = 4
     """… and then so many earlier iterations tell what the derivative misses, …"""
