@@ -306,7 +306,9 @@ def implicit(
         small = error <= 10 * STEP.deep and error <= max(STEP.newton, 100 * rounding(new))
         if small and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
-        if error > STEP.quick * before_it or len(rows) ** 2 * state.W.size < STEP.costly:
+        work = len(rows) ** 2 * state.W.size
+        fall = STEP.quick if work < STEP.dear else STEP.slow
+        if error > fall * before_it or work < STEP.costly:
             answer = None
         before_it = error
         at = answer.places(rows) if answer else None

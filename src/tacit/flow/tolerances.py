@@ -64,7 +64,11 @@ class StepTolerances:
     """Operations from which on the derivative of the margins takes longer than a stage …"""
     quick: float = 0.1
     """… and the factor by which the error must fall for Newton's method to go on with the one it
-    has."""
+    has, …"""
+    dear: float = 1e8
+    """… but from so many operations on, where it takes as long as several stages, …"""
+    slow: float = 0.3
+    """… this one does."""
     linear: float = 0.1
     """Newton's method converges linearly where the error falls to more than this share twice …"""
     most_mixed: int = 4
