@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.flow.branching import FlowBranched, leave_origin
 from tacit.flow.follow import follow
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path
+from tacit.flow.state import start
 
 
 def one_neuron(x, y, w, a, alpha: float = 0.0, both: bool = True) -> Path:
@@ -112,14 +115,30 @@ def test_a_balanced_neuron_that_shrinks_to_nothing_may_yet_see_the_samples_that_
     assert unbalanced.outcome.settled
 
 
-def test_a_leaky_neuron_that_comes_to_zero_between_opposite_points_is_judged() -> None:
+def test_a_leaky_neuron_at_zero_between_opposite_points_is_judged() -> None:
     """The two sides of a hyperplane pull alike there, and the box of their pulls is flat."""
+    X = tacit.load("lyu2021_left").X.copy()
+    X[0] = [0.1, 2.5]
+    y = np.array([1.0, 1, 1, -1, -1, -1])
+    up, down = (
+        start(hyperplanes_of(X, y, 0.5), np.zeros((1, 2)), np.array([a]), True) for a in (0.5, -0.5)
+    )
+    with pytest.raises(FlowBranched, match="different directions"):
+        leave_origin(up, 0, y / 6, "comes to w = 0")
+    leave_origin(down, 0, y / 6, "comes to w = 0")
+    w = down.W[0]
+    slopes = np.where(X @ w > 0, 1.0, 0.5)
+    pull = -(y * slopes) @ X  # that of its own side: it goes there at once
+    assert w @ pull == pytest.approx(np.linalg.norm(w) * np.linalg.norm(pull), rel=1e-6)
+
+
+def test_a_limit_beside_which_a_leaky_neuron_dies_out_is_claimed() -> None:
+    """Deep down it comes to w = 0, and may go on in different directions: no others change."""
     X = tacit.load("lyu2021_left").X.copy()
     X[0] = [0.1, 2.5]
     data = tacit.load(X, [1, 1, 1, -1, -1, -1])
     setting = tacit.Setting(activation="leaky:0.5", width=20, init="balanced_gaussian:1e-6")
-    end = tacit.limit(data, setting)
-    assert end.outcome == "branched" and "Leaky" not in end.reason
+    assert tacit.limit(data, setting).outcome == "proved"
 
 
 def test_a_neuron_that_slides_to_where_it_sees_no_point_may_go_on_in_several_ways() -> None:

@@ -10,6 +10,7 @@ from sklearn import datasets
 
 from tacit.flow import Limit, limit
 from tacit.flow.ending import initial_network
+from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.follow import begin, resumed
 from tacit.flow.path import PathEnd
 from tacit.flow.proof import stored_network
@@ -109,6 +110,19 @@ def test_a_path_goes_on_where_the_loss_is_beyond_floating_point(tmp_path):
     further = path.last.log10_depth + 100
     again = resumed(path, "logistic").run(-math.inf, depth=further)
     assert again.end is PathEnd.REACHED and again.last.log10_depth >= further
+
+
+def test_a_neuron_that_shrinks_along_a_line_hides_no_limit():
+    """At log₁₀ L = −10^10516 it was said to grow "inf times as fast as the others"."""
+    rng = np.random.default_rng(720108)
+    X = rng.standard_normal((16, 2))
+    rng.choice([-1, 1], 16)
+    data = Dataset(X, np.sign(X @ rng.standard_normal(2)).astype(int))
+    end = limit(data, Setting(width=40), seed=720108)
+    path = resumed(end.path, "logistic").run(-math.inf, depth=10000.0)
+    there = judge(path, data, "both")
+    assert isinstance(there, LimitEvidence), there
+    assert there.network.margins(X, data.y) == pytest.approx(end.network.margins(X, data.y))
 
 
 def test_a_neuron_that_nearly_vanishes_keeps_its_way():

@@ -73,11 +73,11 @@ def judge(
             f"At {at} the surviving patterns point to a network that is no KKT point (residual "
             f"{residual:.1e}), {angle:.2g} rad away: neurons have yet to change sides."
         )
-    if state.both and (growth := _growth(end, state, kkt)) > 1 + EVIDENCE.grows:
-        return (
-            f"At {at} the path passes a KKT point: small-norm neurons are still growing, "
-            f"{growth:.4g} times as fast as the others."
-        )
+    growth = _growth(end, state, kkt) if state.both else 0.0
+    if growth > 1 + EVIDENCE.grows:
+        how = f"are still growing, {growth:.4g} times as fast as the others"
+        how = how if growth < math.inf else "may grow again, which rounding hides"
+        return f"At {at} the path passes a KKT point: small-norm neurons {how}."
     approach = angles(path, network, end)
     rate = fitted_rate(approach)
     if angle > EVIDENCE.rounding and not _falls(approach):
@@ -113,7 +113,9 @@ def _growth(end: Candidate, state: State, kkt: KKT) -> float:
         others.events = Events()
         fastest = max(float(_rates(others, c).max()), rate)
         try:
-            advance(others, c, EVIDENCE.turn / fastest)
+            # Divided by what those that are kept grow by, one that shrinks along a line does so
+            # for ever; rounding would turn it around.
+            advance(others, c, EVIDENCE.turn / fastest, None, np.full(len(others.a), rate))
         except Undecided:
             return math.inf
         if not others.events:
