@@ -205,7 +205,7 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
         f"{model_text(s.model)}, {s.activation}, width {s.width}, "
         f"init {s.initialisation}, {s.loss} loss, {s.rule} with "
         f"lr {s.lr:g}{' / loss' if s.step == 'scaled' else ''}: "
-        f"{run.epoch:,} epochs in {run.seconds:.2f} s"
+        f"{run.epoch:,} epoch{'s' * (run.epoch != 1)} in {run.seconds:.2f} s"
     )
     table = plain_table()
     table.add_column("measure at the end", no_wrap=True)
