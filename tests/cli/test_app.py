@@ -582,3 +582,14 @@ def test_what_was_saved_before_an_interrupt_is_named(tacit, monkeypatch, tmp_pat
     monkeypatch.setattr(importlib.import_module("tacit.cli.train"), "_print_run", printing)
     code, _, err = tacit("train", "xor", "--epochs", 1, "--out", tmp_path / "run")
     assert code == 130 and err == f"tacit: interrupted; saved: {tmp_path / 'run'}\n"
+
+
+def test_what_was_trained_is_shown_although_the_disk_is_full(tacit, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for option, name in (("--out", "run"), ("--picture", "p.png")):
+        code, out, err = tacit("train", "xor", "--epochs", 1, option, tmp_path / name)
+        assert code == 2 and "No space left" in err and err.count("\n") == 1
+        assert "train_error" in out and name not in out and not list(tmp_path.iterdir())

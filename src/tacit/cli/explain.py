@@ -100,11 +100,18 @@ def explain(
         explanation = replace(explanation, time_limit=seconds)
         tell("drawing the report", None)
         where = _free(points.name) if out is None else out
-        explanation.save(where, force)
+        failure = None
+        try:
+            explanation.save(where, force)
+        except Exception as error:  # what was found is shown all the same
+            failure = error
     if json:
         print_json(explanation.to_dict())
     else:
-        _print_explanation(explanation, where, perf_counter() - process_start[0])
+        report = where if failure is None else None
+        _print_explanation(explanation, report, perf_counter() - process_start[0])
+    if failure is not None:
+        raise failure
     if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")
         return 130
@@ -140,7 +147,7 @@ def _progress(hidden: bool) -> Iterator[Callable[[str, float | None], None]]:
         yield tell
 
 
-def _print_explanation(explanation: Explanation, where: Path, seconds: float) -> None:
+def _print_explanation(explanation: Explanation, where: Path | None, seconds: float) -> None:
     """What a person reads in ten seconds."""
     from rich.markup import escape
 
@@ -164,4 +171,5 @@ def _print_explanation(explanation: Explanation, where: Path, seconds: float) ->
         words = one.words.removeprefix("It does not apply: ")
         print_hanging(screen, head, escape(as_options(printable(words))))
     screen.print(f"{seconds:.1f} s")
-    screen.print(f"report: {escape(str(where / 'report.html'))}")
+    if where is not None:
+        screen.print(f"report: {escape(str(where / 'report.html'))}")
