@@ -105,6 +105,21 @@ def test_an_explanation_is_shown_although_the_disk_is_full(capsys, monkeypatch):
     assert "No space left" in err and err.count("\n") == 1
 
 
+def test_a_name_that_another_takes_meanwhile_is_left_to_it(capsys, monkeypatch):
+    from tacit.explanation import Explanation
+
+    saved = Explanation.save
+
+    def late(self, path, force=False):
+        Path("explain-xor").mkdir(exist_ok=True)
+        saved(self, path, force)
+
+    monkeypatch.setattr(Explanation, "save", late)
+    code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1")
+    assert code == 0 and "explain-xor-2/report.html" in out
+    assert not list(Path("explain-xor").iterdir())
+
+
 def test_an_older_folder_is_kept_unless_forced(capsys):
     call = ["explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1", "--out", "it"]
     assert run(capsys, *call)[0] == 0

@@ -21,7 +21,7 @@ from tacit.cli._app import (
     time_left,
     warn,
 )
-from tacit.messages import printable
+from tacit.messages import BadInput, printable
 
 if TYPE_CHECKING:
     from tacit.explanation import Explanation
@@ -99,23 +99,34 @@ def explain(
         )
         explanation = replace(explanation, time_limit=seconds)
         tell("drawing the report", None)
-        where = _free(points.name) if out is None else out
-        failure = None
+        where, failure = None, None
         try:
-            explanation.save(where, force)
+            where = _saved(explanation, out, force)
         except Exception as error:  # what was found is shown all the same
             failure = error
     if json:
         print_json(explanation.to_dict())
     else:
-        report = where if failure is None else None
-        _print_explanation(explanation, report, perf_counter() - process_start[0])
+        _print_explanation(explanation, where, perf_counter() - process_start[0])
     if failure is not None:
         raise failure
     if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")
         return 130
     return int(bool(explanation.refuted))
+
+
+def _saved(explanation: Explanation, out: Path | None, force: bool) -> Path:
+    """The folder that it was written to."""
+    while True:
+        where = _free(explanation.data.name) if out is None else out
+        try:
+            explanation.save(where, force)
+            return where
+        except BadInput:
+            # Somebody else took a free name while the report was drawn: take the next one.
+            if out is not None or not where.exists():
+                raise
 
 
 def _free(name: str) -> Path:
