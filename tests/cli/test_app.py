@@ -385,7 +385,7 @@ def test_progress_and_colours_stay_out_of_pipes():
 def test_output_that_cannot_be_written(redirect, code):
     command = f"set -o pipefail; {sys.executable} -m tacit check xor --json {redirect}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.returncode == code and "Traceback" not in done.stderr
+    assert done.returncode == code and done.stderr.count("\n") == (code == 2)
 
 
 def test_a_terminal_without_our_letters():
@@ -449,6 +449,7 @@ def test_measures_that_are_not_defined_are_dashes(tacit, tmp_path):
         ),
         ("MPLBACKEND", ["reproduce", "lyu2021:fig1", "--quick"]),
         ("JAX_PLATFORMS", ["train", "xor", "--epochs", "1", "--width", "2"]),
+        ("NUMBA_NUM_THREADS", ["limit", "xor", "--width", "2"]),
     ],
 )
 def test_libraries_that_the_environment_breaks_are_named(tmp_path, variable, words):
@@ -461,7 +462,8 @@ def test_libraries_that_the_environment_breaks_are_named(tmp_path, variable, wor
         text=True,
     )
     assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr.count("\n") == 1 and f"{variable}=nonsense" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert variable in ended.stderr and "nonsense" in ended.stderr
     assert not list(tmp_path.iterdir())
 
 
