@@ -48,3 +48,12 @@ def test_any_size(train: str, mixed: bool, rng: np.random.Generator) -> None:
         if best.network.width:
             assert true_margin(best) > Fraction(999, 1000)
     assert seen >= {"certified", "infeasible"}
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_of_subnormal_points_the_margin_is_not_0(d: int) -> None:
+    """They are separable, so 0 is no bound; who watches the search is told infinity in silence."""
+    X = np.diag([1e-320, 5e-324, 0.0])[:2, :d]
+    told = []
+    best = optimum(Dataset(X, np.array([1, -1])), progress=lambda *bounds: told.append(bounds))
+    assert told and best.status == "bounded" and best.margin_bounds.upper > 0

@@ -94,6 +94,32 @@ def test_without_out_a_new_folder_is_made_each_time(capsys):
     assert sorted(path.name for path in Path().iterdir()) == ["explain-xor", "explain-xor-2"]
 
 
+def test_an_explanation_is_shown_although_the_disk_is_full(capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    call = ["explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1", "--out", "there"]
+    code, out, err = run(capsys, *call)
+    assert code == 2 and "separable" in out and "report" not in out and not Path("there").exists()
+    assert "No space left" in err and err.count("\n") == 1
+
+
+def test_a_name_that_another_takes_meanwhile_is_left_to_it(capsys, monkeypatch):
+    from tacit.explanation import Explanation
+
+    saved = Explanation.save
+
+    def late(self, path, force=False):
+        Path("explain-xor").mkdir(exist_ok=True)
+        saved(self, path, force)
+
+    monkeypatch.setattr(Explanation, "save", late)
+    code, out, _ = run(capsys, "explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1")
+    assert code == 0 and "explain-xor-2/report.html" in out
+    assert not list(Path("explain-xor").iterdir())
+
+
 def test_an_older_folder_is_kept_unless_forced(capsys):
     call = ["explain", "xor", "--width", 8, "--only", "lyu2021:thm3.1", "--out", "it"]
     assert run(capsys, *call)[0] == 0

@@ -293,15 +293,18 @@ def test_what_cannot_be_written_is_said_before_any_work(tacit, tmp_path: Path, m
     assert (tmp_path / "file").read_text() == (tmp_path / "folder" / "notes").read_text() == "mine"
 
 
-def test_a_full_disk_leaves_nothing_behind(tacit, tmp_path: Path, monkeypatch) -> None:
+def test_a_full_disk_leaves_nothing_behind_and_the_answer_is_shown(
+    tacit, tmp_path: Path, monkeypatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     words = ("limit", "gaussians:n=12,d=2", "--width", 4, *ALL)
     for option, name in (("--out", "run"), ("--picture", "p.png")):
-        code, _, err = tacit(*words, option, tmp_path / name)
+        code, said, err = tacit(*words, option, tmp_path / name)
         assert code == 2 and "No space left" in err and list(tmp_path.iterdir()) == []
+        assert "gradient flow" in said and f"{name}\n" not in said
 
 
 # --- interrupted ---------------------------------------------------------------------------------

@@ -221,6 +221,8 @@ def test_what_is_not_a_plain_file(tmp_path: Path) -> None:
     refused(lambda: read_npz(tmp_path / "pipe.npz"), "device or pipe")
     (tmp_path / "points.npz").write_bytes(b"")
     refused(lambda: read_npz(tmp_path / "point.npz"), "no such file", "did you mean", "points.npz")
+    (tmp_path / "link.npz").symlink_to("nowhere.npz")
+    refused(lambda: read_npz(tmp_path / "link.npz"), "links to, 'nowhere.npz'")
     refused(lambda: read_npz(tmp_path / "no" / "zzz.npz"), "no such file")
     refused(lambda: read_npz(tmp_path / "points.npz" / "a.npz"), "cannot be read")
     refused(lambda: read_npz("a\0b.npz"), "name of a file")

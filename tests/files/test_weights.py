@@ -61,6 +61,9 @@ def test_headers_that_lie_are_refused(change: dict[str, Any], words: str, tmp_pa
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("1,2,1\n")
+    refused(lambda: Network.load(tmp_path / "points.csv"), "no file of weights", ".safetensors")
+    refused(lambda: Network.load(tmp_path / "point.csv"), "no such file", "points.csv")
     path = tmp_path / "model.safetensors"
     for data in (b"", b"\xff" * 8, b"\x02" + b"\0" * 7 + b"[]", b"\x05" + b"\0" * 7 + b'{"a"'):
         path.write_bytes(data)

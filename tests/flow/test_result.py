@@ -131,6 +131,19 @@ def test_undecided_speaks_of_the_end_of_the_path(monkeypatch) -> None:
     assert "A smaller `log10_loss`" in end.reason
 
 
+def test_an_interrupted_path_gets_no_advice(monkeypatch) -> None:
+    """It was not at its end, so nothing says that another start would help."""
+    run = Flow.run
+
+    def interrupted(flow, goal, *args, **options):
+        return replace(run(flow, -1.0), end=PathEnd.INTERRUPTED, reason="interrupted")
+
+    monkeypatch.setattr(Flow, "run", interrupted)
+    end = limit("xor", SMALL)
+    assert isinstance(end, Limit) and end.interrupted and end.outcome is Outcome.UNDECIDED
+    assert end.reason.startswith("Interrupted; ") and "may decide" not in end.reason
+
+
 def test_an_interrupt_during_the_proof_keeps_the_limit(monkeypatch) -> None:
     def interrupted(flow, goal, seconds=1.0, progress=None, **options):
         return replace(run(flow, -1.0, seconds), end=PathEnd.INTERRUPTED)

@@ -273,8 +273,9 @@ def _length(values: Sequence[float]) -> float:
 
 def margins_of(objective_bounds: Interval, factor: float) -> Interval:
     """Bounds of the widest margin 1/(factor · objective); an objective of 0 has margin inf."""
-    lower, upper = (factor * bound for bound in objective_bounds)
-    return Interval(*(1 / bound if bound > 0 else math.inf for bound in (upper, lower)))
+    lower, upper = objective_bounds
+    # One division after the other: 2 times the largest float would give the margin 0.
+    return Interval(*(1 / bound / factor if bound > 0 else math.inf for bound in (upper, lower)))
 
 
 @takes_data

@@ -43,7 +43,10 @@ def main(tokens: list[str], started: float | None = None) -> int:
     Every failure a user can cause is one line on standard error.
     """
     process_start[:] = (perf_counter(), process_time()) if started is None else (started, 0.0)
-    if sys.stdout is None or sys.stderr is None:  # closed by whoever called
+    if sys.stderr is None:  # closed by whoever called
+        return 2
+    if sys.stdout is None:
+        warn("standard output is closed, so nothing can be answered; leave it open")
         return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -21,7 +21,7 @@ from tacit.cli._app import (
     time_left,
     warn,
 )
-from tacit.messages import printable
+from tacit.messages import BadInput, printable
 
 if TYPE_CHECKING:
     from tacit.explanation import Explanation
@@ -99,16 +99,34 @@ def explain(
         )
         explanation = replace(explanation, time_limit=seconds)
         tell("drawing the report", None)
-        where = _free(points.name) if out is None else out
-        explanation.save(where, force)
+        where, failure = None, None
+        try:
+            where = _saved(explanation, out, force)
+        except Exception as error:  # what was found is shown all the same
+            failure = error
     if json:
         print_json(explanation.to_dict())
     else:
         _print_explanation(explanation, where, perf_counter() - process_start[0])
+    if failure is not None:
+        raise failure
     if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")
         return 130
     return int(bool(explanation.refuted))
+
+
+def _saved(explanation: Explanation, out: Path | None, force: bool) -> Path:
+    """The folder that it was written to."""
+    while True:
+        where = _free(explanation.data.name) if out is None else out
+        try:
+            explanation.save(where, force)
+            return where
+        except BadInput:
+            # Somebody else took a free name while the report was drawn: take the next one.
+            if out is not None or not where.exists():
+                raise
 
 
 def _free(name: str) -> Path:
@@ -140,7 +158,7 @@ def _progress(hidden: bool) -> Iterator[Callable[[str, float | None], None]]:
         yield tell
 
 
-def _print_explanation(explanation: Explanation, where: Path, seconds: float) -> None:
+def _print_explanation(explanation: Explanation, where: Path | None, seconds: float) -> None:
     """What a person reads in ten seconds."""
     from rich.markup import escape
 
@@ -164,4 +182,5 @@ def _print_explanation(explanation: Explanation, where: Path, seconds: float) ->
         words = one.words.removeprefix("It does not apply: ")
         print_hanging(screen, head, escape(as_options(printable(words))))
     screen.print(f"{seconds:.1f} s")
-    screen.print(f"report: {escape(str(where / 'report.html'))}")
+    if where is not None:
+        screen.print(f"report: {escape(str(where / 'report.html'))}")

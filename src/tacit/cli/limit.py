@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli._app import (
     DataOptions,
@@ -119,31 +119,29 @@ def limit(
             progress=progress,
             resume=earlier,
         )
-    if out is not None:
-        result.save(out, force_out)
-    if result.interrupted:
-        picture = None
-    if picture is not None:
-        from tacit.plot import draw_limit
+    written: dict[str, Path] = {}
+    asked: dict[str, Any] = {} if proof is None else {"proof": None}
+    try:
+        if out is not None:
+            result.save(out, force_out)
+            written["run"] = out
+        if picture is not None and not result.interrupted:
+            from tacit.plot import draw_limit
 
-        draw_limit(result, picture, force)
-    verification, failure = None, None
-    if proof is not None and not result.interrupted:
-        from tacit.files import write_file
+            draw_limit(result, picture, force)
+            written["picture"] = picture
+        if proof is not None and not result.interrupted:
+            from tacit.files import write_file
 
-        try:
             raw, verification = result.proof(time_left(seconds))
+            asked["proof"] = verification.to_dict()
             write_file(proof, raw, force)
-        except Exception as error:  # the limit is shown all the same
-            failure = error
-    if json:
-        asked = {} if proof is None else {"proof": verification and verification.to_dict()}
-        print_json(result.to_dict() | asked)
-    else:
-        checked = proof if verification is not None else None
-        _print_limit(result, {"run": out, "picture": picture, "proof": checked})
-    if failure is not None:
-        raise failure
+            written["proof"] = proof
+    finally:  # what was found is shown, also where it cannot be written
+        if json:
+            print_json(result.to_dict() | asked)
+        else:
+            _print_limit(result, written)
     if result.interrupted:
         saved = f"; saved in {out}" if out else "; nothing was saved"
         warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
@@ -215,7 +213,7 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         yield update
 
 
-def _print_limit(result: Limit | Limits, written: dict[str, Path | None]) -> None:
+def _print_limit(result: Limit | Limits, written: dict[str, Path]) -> None:
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
@@ -238,8 +236,7 @@ def _print_limit(result: Limit | Limits, written: dict[str, Path | None]) -> Non
         _print_end(screen, one)
     screen.print(f"{sum(one.seconds for one in result.each):.2f} s")
     for what, where in written.items():
-        if where is not None:
-            screen.print(f"{what}: {escape(str(where))}")
+        screen.print(f"{what}: {escape(str(where))}")
 
 
 def _print_path(screen: Console, one: Limit) -> None:

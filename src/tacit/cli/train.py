@@ -149,19 +149,22 @@ def train(
             progress=progress,
             resume=earlier,
         )
-    if out is not None:
-        run.save(out, force or out == resume)
     interrupted = TrainingOutcome.INTERRUPTED in run.outcomes
-    if interrupted:
-        picture = None
-    if picture is not None:
-        from tacit.plot import draw_run
+    written: dict[str, Path] = {}
+    try:
+        if out is not None:
+            run.save(out, force or out == resume)
+            written["run"] = out
+        if picture is not None and not interrupted:
+            from tacit.plot import draw_run
 
-        draw_run(run, picture, force)
-    if json:
-        print_json(run.to_dict())
-    else:
-        _print_run(run, out, picture)
+            draw_run(run, picture, force)
+            written["picture"] = picture
+    finally:  # what was measured is shown, also where it cannot be written
+        if json:
+            print_json(run.to_dict())
+        else:
+            _print_run(run, written)
     if interrupted:
         more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
         where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
@@ -187,7 +190,7 @@ def _progress(epochs: int, hidden: bool) -> Iterator[Callable[[int, float], None
         )
 
 
-def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
+def _print_run(run: Run, written: dict[str, Path]) -> None:
     """The measures at the end, and how each network ended."""
     import numpy as np
     from rich.markup import escape
@@ -205,7 +208,7 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
         f"{model_text(s.model)}, {s.activation}, width {s.width}, "
         f"init {s.initialisation}, {s.loss} loss, {s.rule} with "
         f"lr {s.lr:g}{' / loss' if s.step == 'scaled' else ''}: "
-        f"{run.epoch:,} epochs in {run.seconds:.2f} s"
+        f"{run.epoch:,} epoch{'s' * (run.epoch != 1)} in {run.seconds:.2f} s"
     )
     table = plain_table()
     table.add_column("measure at the end", no_wrap=True)
@@ -239,6 +242,5 @@ def _print_run(run: Run, out: Path | None, picture: Path | None) -> None:
         screen.print(f"[yellow]note[/] {remark}")
     if not run.data.binary:
         screen.print(f"error by the largest output, training set: {run.train_error}")
-    for what, where in (("run", out), ("picture", picture)):
-        if where is not None:
-            screen.print(f"{what}: {escape(str(where))}")
+    for what, where in written.items():
+        screen.print(f"{what}: {escape(str(where))}")

@@ -67,6 +67,8 @@ def _opening(path: Path) -> Iterator[None]:
 
 def _neighbour(path: Path) -> str:
     """`; did you mean …?` when the same folder holds a file of nearly that name."""
+    if path.is_symlink():
+        return f" as the one it links to, '{os.readlink(path)}'"
     with contextlib.suppress(OSError):
         close = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
         if close:

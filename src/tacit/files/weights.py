@@ -37,6 +37,8 @@ def read_weights(path: str | Path, *, most_bytes: int = MOST_BYTES) -> dict[str,
         return read_safetensors(path, most_bytes=most_bytes)
     if ending in (".pt", ".pth"):
         return read_torch(path, most_bytes=most_bytes)
+    if ending != ".npz" and Path(path).is_file():
+        raise BadInput(f"{path} is no file of weights; these end in {', '.join(ENDINGS)}")
     return read_npz(path, most_bytes=most_bytes)
 
 

@@ -358,7 +358,9 @@ def _end(
         if isinstance(verdict, LimitEvidence):
             return Outcome.CONVERGED, verdict.sentence, verdict
         said = f"{path.reason[:1].upper()}{path.reason[1:]}; the path was followed to {at}."
-        words = [said, *([verdict] if verdict else []), _advice(path, in_vain)]
+        words = [said, *([verdict] if verdict else [])]
+        if path.end is PathEnd.UNDECIDED:
+            words.append(_advice(path, in_vain))
         return Outcome.UNDECIDED, " ".join(words), None
     if path.end is PathEnd.DEAD:
         when = "from the start" if len(path.moments) < 3 else "in the end"

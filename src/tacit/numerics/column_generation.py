@@ -324,7 +324,7 @@ class Search:
         if bound < self.bound:
             # Each λ proves a bound for itself, so the best one stays, whatever later rounds
             # propose.
-            self.bound, self.cells = bound, many
+            self.bound, self.cells = float(bound), many
             self.dual = np.zeros(len(self.X))
             self.dual[rows] = lam
 

@@ -8,15 +8,23 @@ values become part of them. With NUMBA_DISABLE_JIT=1 everything runs as plain Py
 processes may compile at once (`_DataFiles`).
 """
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
-from numba.core.caching import IndexDataCacheFile
-from numba.core.event import install_timer
+from tacit.messages import BadInput
+
+with warnings.catch_warnings():  # a NUMBA_… of the environment that Numba cannot read
+    warnings.filterwarnings("error", "Environment variable", RuntimeWarning)
+    try:
+        from numba import njit
+        from numba.core.caching import IndexDataCacheFile
+        from numba.core.event import install_timer
+    except RuntimeWarning as warning:
+        raise BadInput(str(warning).partition("\n")[0]) from None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
