@@ -582,3 +582,14 @@ def test_what_was_saved_before_an_interrupt_is_named(tacit, monkeypatch, tmp_pat
     monkeypatch.setattr(importlib.import_module("tacit.cli.train"), "_print_run", printing)
     code, _, err = tacit("train", "xor", "--epochs", 1, "--out", tmp_path / "run")
     assert code == 130 and err == f"tacit: interrupted; saved: {tmp_path / 'run'}\n"
+
+
+def test_a_terminal_is_told_what_takes_long():
+    import pty
+
+    leader, follower = pty.openpty()
+    words = [sys.executable, "-m", "tacit", "check", "xor"]
+    assert subprocess.run(words, stdout=subprocess.DEVNULL, stderr=follower).returncode == 0
+    os.close(follower)
+    assert b"checking the geometry" in os.read(leader, 1 << 16)
+    os.close(leader)

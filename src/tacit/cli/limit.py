@@ -93,6 +93,7 @@ def limit(
     _check_targets(data or "", out, force_out, picture, proof, force)
     time_left(seconds)
 
+    from tacit.cli.terminal import spinner
     from tacit.flow import Limit
     from tacit.flow import limit as follow_to_limit
 
@@ -126,13 +127,15 @@ def limit(
     if picture is not None:
         from tacit.plot import draw_limit
 
-        draw_limit(result, picture, force)
+        with spinner("drawing", hidden=json):
+            draw_limit(result, picture, force)
     verification, failure = None, None
     if proof is not None and not result.interrupted:
         from tacit.files import write_file
 
         try:
-            raw, verification = result.proof(time_left(seconds))
+            with spinner("making the proof and checking it", hidden=json):
+                raw, verification = result.proof(time_left(seconds))
             write_file(proof, raw, force)
         except Exception as error:  # the limit is shown all the same
             failure = error
