@@ -595,3 +595,14 @@ def test_what_was_trained_is_shown_although_the_disk_is_full(tacit, monkeypatch,
         code, out, err = tacit("train", "xor", "--epochs", 1, option, tmp_path / name)
         assert code == 2 and "No space left" in err and err.count("\n") == 1
         assert "train_error" in out and name not in out and not list(tmp_path.iterdir())
+
+
+def test_a_terminal_is_told_what_takes_long():
+    import pty
+
+    leader, follower = pty.openpty()
+    words = [sys.executable, "-m", "tacit", "check", "xor"]
+    assert subprocess.run(words, stdout=subprocess.DEVNULL, stderr=follower).returncode == 0
+    os.close(follower)
+    assert b"checking the geometry" in os.read(leader, 1 << 16)
+    os.close(leader)

@@ -450,3 +450,13 @@ def test_bad_input_is_refused() -> None:
     refused(lambda: extremal_directions(np.ones((3, 2)), np.ones(2)), "(n, d)")
     refused(lambda: extremal_directions(np.full((1, 1), np.nan), np.ones(1)), "finite")
     refused(lambda: extremal_directions(np.ones((1, 1)), np.ones(1), 1.5), "alpha=1.5")
+
+
+def test_large_data_has_fewer_starts(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    monkeypatch.setattr(sectors, "met", lambda *_: given.append(_[-1]))
+    for shape in ((100, 10), (1000, 20), (1000, 500)):
+        extremal_directions(rng.normal(size=shape), np.ones(shape[0]))
+    assert given == [40, 10, 2]

@@ -64,3 +64,16 @@ def test_it_is_the_product(rows: tuple, columns: tuple, rng: np.random.Generator
     A, B = rng.integers(-9, 9, (*rows, 4)), rng.integers(-9, 9, (4, *columns))
     product = integer_product(A.astype(object) << 90, B.astype(object))
     assert np.array_equal(product, np.multiply((A @ B).tolist(), 1 << 90, dtype=object))
+
+
+@pytest.mark.parametrize("shape", [(40, 60, 30), (20, 1500), (20_000,)])
+@pytest.mark.parametrize("bits", [1, 21, 42, 63, 90])
+def test_it_is_the_product_of_large_arrays(shape: tuple, bits: int, rng) -> None:
+    """Also of the extreme numbers, whose sums are the longest."""
+    A = rng.integers(-(2**62), 2**62, shape[:2]).astype(object) << 40
+    B = rng.integers(-(2**62), 2**62, shape[-1:] if len(shape) < 3 else shape[1:]).astype(object)
+    for one in (A >> (102 - bits), np.full_like(A, (1 << bits) - 1), np.full_like(A, -(1 << bits))):
+        product = integer_product(one, B)
+        assert np.array_equal(product, np.dot(one, B))
+        assert type(np.ravel(product).tolist()[0]) is int
+        assert np.array_equal(integer_product(one, one.T), np.dot(one, one.T))

@@ -39,9 +39,12 @@ def check(
     json
         One JSON object on standard output.
     """
+    from tacit.cli.terminal import spinner
     from tacit.geometry import check as check_geometry
 
-    geometry = check_geometry(options.load(data), properties=property, activation=activation)
+    points = options.load(data)
+    with spinner("checking the geometry", hidden=json):
+        geometry = check_geometry(points, properties=property, activation=activation)
     if json:
         print_json(geometry.to_dict())
     else:

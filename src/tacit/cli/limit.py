@@ -93,6 +93,7 @@ def limit(
     _check_targets(data or "", out, force_out, picture, proof, force)
     time_left(seconds)
 
+    from tacit.cli.terminal import spinner
     from tacit.flow import Limit
     from tacit.flow import limit as follow_to_limit
 
@@ -128,12 +129,14 @@ def limit(
         if picture is not None and not result.interrupted:
             from tacit.plot import draw_limit
 
-            draw_limit(result, picture, force)
+            with spinner("drawing", hidden=json):
+                draw_limit(result, picture, force)
             written["picture"] = picture
         if proof is not None and not result.interrupted:
             from tacit.files import write_file
 
-            raw, verification = result.proof(time_left(seconds))
+            with spinner("making the proof and checking it", hidden=json):
+                raw, verification = result.proof(time_left(seconds))
             asked["proof"] = verification.to_dict()
             write_file(proof, raw, force)
             written["proof"] = proof

@@ -98,6 +98,7 @@ def optimum(
 
     from tacit.certificates import optimum as find_optimum
     from tacit.certificates import proof_of
+    from tacit.cli.terminal import spinner
 
     points = options.load(data)
     left = time_left(seconds, 0.0 if proof is None else seconds / 3)
@@ -121,7 +122,8 @@ def optimum(
     failure, searched = None, best
     if proof is not None:
         try:
-            raw, verification = proof_of(best, time_left(seconds))
+            with spinner("making the proof and checking it", hidden=json):
+                raw, verification = proof_of(best, time_left(seconds))
             write_file(proof, raw, force)
             searched, best = best, replace(best, proof=verification)
         except Exception as error:  # the optimum is shown all the same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,12 @@ def progress_bar(*columns: str | ProgressColumn, hidden: bool) -> Progress:
 
     silent = hidden or not sys.stderr.isatty()
     return Progress(*columns, console=Console(stderr=True), transient=True, disable=silent)
+
+
+def spinner(words: str, hidden: bool) -> AbstractContextManager[object]:
+    """These words while something is done of which no share is known; they go away in the end."""
+    silent = hidden or not sys.stderr.isatty()
+    return nullcontext() if silent else Console(stderr=True).status(words)
 
 
 def plain_table() -> Table:

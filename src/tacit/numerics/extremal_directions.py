@@ -47,8 +47,8 @@ def extremal_directions(
     columns are taken as the rational numbers that they are, and nothing is left to rounding. With
     more columns, or where rounding alone seems to keep the rank up, X is first projected onto its
     span, and a direction is `doubtful` when changes of 1e-8 could matter. Beyond that, what is met
-    when going up (with G > 0) and down (G < 0) from `starts` directions each; w·x_i = 0 and F ≤ 0
-    then mean up to 1e-8 as well.
+    when going up (with G > 0) and down (G < 0) from `starts` directions each, or fewer where X is
+    so large that they would take long; w·x_i = 0 and F ≤ 0 then mean up to 1e-8 as well.
     """
     X, c = _checked(X, c, alpha)
     if not (X.any(axis=1) & (c != 0)).any():
@@ -59,7 +59,8 @@ def extremal_directions(
             return enumerated(X, c, alpha, flat)
         except TooManyCells:
             pass
-    return met(X, c, alpha, seed, starts)
+    few = int(EXTREMAL.most_work / (len(X) * X.size))
+    return met(X, c, alpha, seed, min(starts, max(few, EXTREMAL.least_starts)))
 
 
 def lemma_2(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

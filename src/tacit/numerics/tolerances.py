@@ -359,6 +359,10 @@ class ExtremalTolerances:
     """Entries of X from which on the first steps up are cheap and long, so that less is met."""
     most_rounds: int = 40
     """Rounds of going up from one start."""
+    most_work: float = 2e8
+    """n²d times the starts of one sign: half a second, about …"""
+    least_starts: int = 2
+    """… but so many starts there are in any case, the sums of all points and of one class."""
     most_vanishing: int = 10
     """Rows that vanish and pull away from w, in the check of a direction met by going up."""
     same: float = 1 - 1e-10

@@ -1,6 +1,7 @@
 """What panels share: Axes, scales from small to very large numbers, words instead of a picture."""
 
 import math
+import re
 from collections.abc import Callable
 from inspect import cleandoc
 from typing import TypeVar
@@ -114,8 +115,13 @@ def widen(axis: Axis, width: float, values: np.ndarray, room: float = 0.04) -> N
     _scale(axis, "asinh", linear_width=width)
     ax = axis.axes
     (ax.set_xlim if axis is ax.xaxis else ax.set_ylim)(*ends)
-    axis.set_ticks(ticks, [f"{tick:g}".replace("-", "−") for tick in ticks])
+    axis.set_ticks(ticks, [_power(tick) for tick in ticks])
     axis.set_ticks([], minor=True)
+
+
+def _power(tick: float) -> str:
+    """0 or a power of ten, from 1e5 on so short that it does not run into the next one."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{tick:.5g}").replace("-", "−")
 
 
 def logarithmic(axis: Axis, values: np.ndarray) -> None:

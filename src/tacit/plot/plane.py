@@ -123,7 +123,7 @@ def boundary(
     draw_points(ax, data, seen)
     title = "data, output and decision boundary"
     if not seen.whole:
-        title = "output and boundary on a plane through 0,\npoints projected onto it"
+        title = "output and boundary on a plane\nthrough 0, points projected onto it"
     ax.set_title(title)
     return _finished(ax, seen)
 

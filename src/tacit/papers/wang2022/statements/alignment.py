@@ -8,18 +8,21 @@ from tacit.data import load
 from tacit.numerics.extremal_directions import extremal_directions
 from tacit.papers.wang2022.statements import early
 from tacit.papers.wang2022.statements.early import DELTA
-from tacit.papers.wang2022.statements.gradients import flow_gradient, gradient_lengths
+from tacit.papers.wang2022.statements.gradients import (
+    flow_gradient,
+    flow_gradients,
+    gradient_lengths,
+)
 from tacit.papers.wang2022.statements.hypotheses import FLOW, balanced_network, flow_checks
 from tacit.papers.wang2022.statements.kkt import acute_pair
 from tacit.papers.wang2022.statements.outputs import runs_of_outputs, starts_of_outputs
 from tacit.theorems import Case, Observation, PathPoint, Prediction, Source, Theorem
 from tacit.theorems.errata import Erratum, Evidence
-from tacit.values import Check, Dataset, Network
+from tacit.values import Check, Network
 
 
-def cosine(w: np.ndarray, sign: float, data: Dataset) -> float:
-    """cos(w, s·g), g the gradient that the flow follows at λ̃ ∝ y."""
-    g = sign * flow_gradient(data.X, data.y.astype(float), w)
+def cosine(w: np.ndarray, g: np.ndarray) -> float:
+    """cos(w, g); −1 where one of them is 0."""
     size = float(np.linalg.norm(w) * np.linalg.norm(g))
     return float(w @ g) / size if size > 0 else -1.0
 
@@ -48,7 +51,7 @@ def _never_aligned() -> Evidence:
     cosines = np.where(sizes > 0, (U * G).sum(axis=1) / np.where(sizes > 0, sizes, 1.0), -1.0)
     matching = bool((data.y @ np.maximum(data.X @ U.T, 0) > 0).any())
     on = np.array([math.sqrt(0.75), -0.5])  # orthogonal to the second point
-    along = cosine(on, 1.0, data)
+    along = cosine(on, flow_gradient(data.X, data.y.astype(float), on))
     words = (
         f"Two points at 60°, labels ±1: over all directions cos(u, XᵀD(u)y) is at most "
         f"{cosines.max():.4f}; on the hyperplane along which neurons slide, the cosine with the "
@@ -135,11 +138,13 @@ class Theorem1(Theorem):
             log_time = math.log(max(time, 1e-300))
             last = sum(moment.time <= log_time for moment in one.path)
             too_short = too_short or one.path[-1].time < log_time
+            gradient = flow_gradients(data.X, data.y.astype(float))  # at λ̃ ∝ y
             for k in np.flatnonzero(early.heights(one.start, data) > 0):
                 seen = -math.inf
                 for moment in reversed(one.path[: last + 1]):  # most are aligned in the end
                     net = moment.network
-                    seen = max(seen, cosine(net.W[k], np.sign(net.a[k]), data))
+                    g = np.sign(net.a[k]) * gradient(net.W[k])
+                    seen = max(seen, cosine(net.W[k], g))
                     if seen >= prediction.values["cosine"]:
                         break
                 missing = max(missing, prediction.values["cosine"] - seen)

@@ -1,6 +1,7 @@
 """What moves a neuron: condition (9), and the gradient that the flow follows."""
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -30,8 +31,18 @@ def flow_gradient(X: np.ndarray, c: np.ndarray, w: np.ndarray) -> np.ndarray:
     The paper takes D(w)_n = 0 where w·x_n = 0. A neuron that slides along the hyperplane then has a
     gradient that is not its velocity.
     """
-    sigma = sign_vector(X, w)
-    return _shortest(X, c, sigma > 0, sigma == 0)
+    return flow_gradients(X, c)(w)
+
+
+def flow_gradients(X: np.ndarray, c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """`flow_gradient` as a function of w, for many w: few of them differ in their signs."""
+
+    @cache
+    def at(signs: bytes) -> np.ndarray:
+        sigma = np.frombuffer(signs)
+        return _shortest(X, c, sigma > 0, sigma == 0)
+
+    return lambda w: at(sign_vector(X, w).tobytes())
 
 
 def _shortest(X: np.ndarray, c: np.ndarray, active: np.ndarray, on: np.ndarray) -> np.ndarray:
