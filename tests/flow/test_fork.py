@@ -115,6 +115,26 @@ def test_a_balanced_neuron_that_shrinks_to_nothing_may_yet_see_the_samples_that_
     assert unbalanced.outcome.settled
 
 
+def test_a_neuron_may_leave_where_points_of_both_labels_no_longer_hold_it() -> None:
+    """Three samples at one place: neuron 1, which sees nothing beside them, stays or comes back."""
+    X = np.array([[-0.37, 0.55], [0.69, -0.25], [-0.37, 0.55], [0.02, 0.17], [-0.37, 0.55]])
+    y = np.array([-1, 1, 1, -1, -1])
+    W = np.array([[0.4, 1.6], [-1.4, -0.7], [-1.5, 0.6], [-1.1, 1.2]])
+    a = np.linalg.norm(W, axis=1) * [1, 1, 1, -1]
+    path = follow(X, y, 0.0, W, a, log_L_end=-20.0, seconds=60)
+    assert path.end == "branched" and "stay or leave" in path.reason
+    state = path.last.state
+
+    def off_it_later(side: int) -> float:
+        start = state.W.copy()
+        start[1] += side * 1e-6 * X[0]
+        goal = path.last.log_L - 0.05
+        w = follow(X, y, 0.0, start, state.a, log_L_end=goal, seconds=60).last.state.W[1]
+        return float(w @ X[0] / np.linalg.norm(w))
+
+    assert abs(off_it_later(-1)) < 1e-4 and off_it_later(1) > 1e-2
+
+
 def test_a_leaky_neuron_at_zero_between_opposite_points_is_judged() -> None:
     """The two sides of a hyperplane pull alike there, and the box of their pulls is flat."""
     X = tacit.load("lyu2021_left").X.copy()

@@ -264,7 +264,7 @@ class Flow(Position):
         h, before = PATH.try_implicit * self.h, self.steps
         self.answer: Answer | None = None
         trend = np.zeros(len(self.now.p))
-        while self._above_goal() and not self._comes_to_rest():
+        while self._above_goal() and not self.fork and not self._comes_to_rest():
             check_time(self.state)
             self.h = h / PATH.try_implicit
             if self.tries >= last_try:

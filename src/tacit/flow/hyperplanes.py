@@ -72,6 +72,12 @@ class Hyperplanes:
         return SampleLines(X, y, float(self.alpha), e, self.line.astype(np.int64), r, gram)
 
     @cached_property
+    def mixed(self) -> np.ndarray:
+        """Whether a line has samples of both labels: which of its sides pulls more may change."""
+        there = [self.line[(self.r != 0) & (self.y * sign > 0)] for sign in (1, -1)]
+        return np.logical_and(*(np.bincount(lines, minlength=len(self.e)) > 0 for lines in there))
+
+    @cached_property
     def lengths(self) -> np.ndarray:
         """The norms of the samples."""
         return np.abs(self.lines.r)

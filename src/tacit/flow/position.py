@@ -16,10 +16,10 @@ from tacit.flow.merge import alone, merge
 from tacit.flow.path import Event, Moment, log10_depth
 from tacit.flow.rescaling import excess, raise_small, shown, square_norm
 from tacit.flow.sizes import conserved, fall, norms, sizes, speeds
-from tacit.flow.stage import Undecided, velocities
+from tacit.flow.stage import Undecided, pull, velocities
 from tacit.flow.state import OutOfTime, State
 from tacit.flow.steps import seen_by, weigh
-from tacit.flow.tolerances import PATH, PathTolerances
+from tacit.flow.tolerances import PATH, STAGE, PathTolerances
 from tacit.numerics.float64 import EPS
 
 ON_ALL = 1e-12
@@ -130,6 +130,7 @@ class Position:
         self._keep_balance(new)
         now = now or weigh(new, self.kind)
         self._refuse_unfitted(now)
+        self._note_parting(new, now)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
@@ -154,6 +155,25 @@ class Position:
         """Claim no way on where rescaled weights come to a sample that they do not fit."""
         if self.rescaled and now.log_L > -1:
             raise Undecided("deep down a neuron meets a sample on which none was active")
+
+    def _note_parting(self, new: State, now: Weights) -> None:
+        """Note a neuron on the hyperplane of samples of both labels that may stay there or leave.
+
+        Both of its sides push the neuron back until the pulls of these samples cancel. If nothing
+        else moves it off the hyperplane, either way leads on from there.
+        """
+        rows, lines = np.nonzero((self.state.side == 0) & new.planes.mixed)
+        if not len(rows):
+            return
+        (plus, minus), size = new.planes.pulls(now.p * new.planes.y), now.p @ new.planes.lengths
+        away = np.sign(new.a[rows]) * (plus - minus)[lines] > PATH.cancel * size
+        g = pull(self.state, self.now.p * new.planes.y)[rows]
+        still = np.abs(np.vecdot(g, new.planes.e[lines])) <= STAGE.tie * size
+        for k in rows[away & (still | (new.side[rows, lines] == 0))][:1].tolist():
+            self.fork = (
+                f"Neuron {self.shares.members[k][0]} is on the hyperplane of points of both "
+                "labels, whose pulls cancel here: from there on it may stay or leave."
+            )
 
     def _refuse_orthogonal(self, new: State) -> None:
         """Claim no way on for a neuron that slid to where it is orthogonal to every point.

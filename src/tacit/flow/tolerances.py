@@ -195,6 +195,9 @@ class PathTolerances:
     """A neuron of this size is dead: its square would soon underflow."""
     fork: float = 1e-6
     """A sliding neuron this small, relative to the largest, has come to w = 0 or a = 0."""
+    cancel: float = 1e-6
+    """What the samples of a hyperplane must pull, over all samples, to be no rounding of a sum that
+    cancels."""
     before_fork: float = 1e-2
     """Implicit steps that end for such a neuron at most this long, times the speed of the fastest:
     until then p stays about the same."""
