@@ -526,3 +526,10 @@ def test_one_class_that_no_neuron_sees_is_partial(train, tmp_path) -> None:
     assert w is not None
     cosine = total @ w / np.linalg.norm(total) / np.linalg.norm(w)
     assert cosine == pytest.approx(1, abs=1e-4)
+
+
+def test_a_path_on_which_the_neuron_of_the_limit_still_points_backwards() -> None:
+    data = load(np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), [-1, -1, -1, -1])
+    end, _ = converged(Setting(width=5, init="gaussian:10"), data, seed=638)
+    first = end.approach[0, 1]
+    assert first == pytest.approx(np.pi / 2) and np.isfinite(end.approach).all()
