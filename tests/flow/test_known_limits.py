@@ -21,6 +21,8 @@ from tacit.numerics.max_margin import max_margin
 from tacit.papers.lyu2021.scaled_margin import scaled_margin
 from tacit.papers.sarussi2021.perfect_agreement import par
 
+LN2 = np.log(2.0)
+
 
 def converged(setting: Setting, data: Dataset, seed: int = 0) -> tuple[Limit, Certificate]:
     """The limit and its certificate."""
@@ -526,3 +528,29 @@ def test_one_class_that_no_neuron_sees_is_partial(train, tmp_path) -> None:
     assert w is not None
     cosine = total @ w / np.linalg.norm(total) / np.linalg.norm(w)
     assert cosine == pytest.approx(1, abs=1e-4)
+
+
+def test_a_path_on_which_the_neuron_of_the_limit_still_points_backwards() -> None:
+    data = load(np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), [-1, -1, -1, -1])
+    end, _ = converged(Setting(width=5, init="gaussian:10"), data, seed=638)
+    first = end.approach[0, 1]
+    assert first == pytest.approx(np.pi / 2) and np.isfinite(end.approach).all()
+
+
+@pytest.mark.parametrize("seed, unseen", [(0, 4), (3, 0), (10, 0)])
+def test_a_fixed_output_layer_is_no_measure_of_the_first(
+    seed: int, unseen: int, tmp_path: Path
+) -> None:
+    """Points 2²⁰ times as long, weights as much shorter: the same outputs on the same path."""
+    rng = np.random.default_rng(seed)
+    X, y, W = rng.normal(size=(10, 3)), rng.choice([-1, 1], 10), 0.01 * rng.normal(size=(8, 3))
+    ends = []
+    for scale in (1.0, 2.0**20):
+        file = tmp_path / f"{scale}.npz"
+        np.savez(file, W=W / scale, a=np.tile([1.0, -1.0], 4))
+        ends.append(limit(load(X * scale, y), Setting(train="first", init=f"file:{file}")))
+    assert ends[0].outcome == ends[1].outcome
+    if unseen:
+        assert [end.path.last.log_L for end in ends] == pytest.approx([np.log(unseen * LN2)] * 2)
+    else:
+        assert ends[1].margin == pytest.approx(2.0**20 * ends[0].margin, rel=1e-9)

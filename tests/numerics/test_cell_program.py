@@ -114,6 +114,12 @@ def test_another_unit_and_another_scale_change_nothing() -> None:
     assert small.value == pytest.approx(1e-3 * here.value, rel=1e-9)
 
 
+def test_cells_in_which_no_network_fits_the_other_samples() -> None:
+    X = np.array([[-0.9999999999848911], [1.5326764219425173e-11], [-1.0]])
+    found = widest(X, np.ones(3), 0.0, np.array([1]), np.array([[-1, 1, -1]], dtype=np.int8))
+    assert found.value == 0
+
+
 def test_the_proposal_of_the_interior_point_method_is_nearly_feasible_and_optimal() -> None:
     X, y, alpha, sign, pattern = case(8)
     slope = np.where(pattern > 0, 1.0, alpha) * sign[:, None] * y

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.numerics.convex_program import bracket, convex_optimum
 from tacit.numerics.neurons import Neurons, margins, size
-from tacit.numerics.polish import fewer, polish
+from tacit.numerics.polish import fewer, newton, polish
 
 
 @pytest.mark.parametrize("budget", ["sum", "pair"])
@@ -43,6 +43,13 @@ def test_nonsense_is_survived(rng: np.random.Generator) -> None:
         for one, dual in polish(X, y, 0.0, net, rng.random(12) ** 9, "sum"):
             assert np.isfinite(one.V).all()
             assert (dual >= 0).all() and dual.sum() == pytest.approx(1)
+
+
+def test_points_that_ask_for_opposite_things_lead_nowhere() -> None:
+    X, y = np.array([[-3.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([-1.0, 1.0, 1.0])
+    net = Neurons(np.array([[-1.0, 0.0], [1.0, 1.0]]), np.array([-1, 1]))
+    faces = [np.array([], dtype=int), np.array([2])]
+    assert newton(X, y, 0.0, net, faces, np.array([0.1875, 0.5625, 0.25]), "sum") is None
 
 
 @pytest.mark.parametrize("budget", ["sum", "pair"])

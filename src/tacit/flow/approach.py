@@ -44,7 +44,8 @@ def angle_to(state: State, network: Network, end: Candidate) -> float:
         end_W[rows], end_a[rows] = part[:, None] * unit, part * sign
         mine = np.concatenate([state.W.ravel(), state.a])
         best = np.concatenate([end_W.ravel(), end_a])
-    mine, best = mine / np.linalg.norm(mine), best / np.linalg.norm(best)
+    # Nearest is 0, at a right angle, where every neuron of the groups still points backwards.
+    mine, best = mine / np.linalg.norm(mine), best / max(float(np.linalg.norm(best)), 1e-300)
     # An arccos near 1 would lose half of the digits.
     return float(2 * np.arctan2(np.linalg.norm(mine - best), np.linalg.norm(mine + best)))
 

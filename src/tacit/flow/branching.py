@@ -7,6 +7,7 @@ branches there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -117,7 +118,9 @@ def _around(state: State, k: int, c: np.ndarray, on: np.ndarray) -> Iterator[Sta
 
 
 def _size(state: State, k: int) -> float:
-    return max(float(np.hypot(np.linalg.norm(state.W[k]), state.a[k])), 1e-300)
+    length, output = float(np.linalg.norm(state.W[k])), abs(float(state.a[k]))
+    # With a fixed output layer all lengths are alike at w = 0, and only there.
+    return max(math.hypot(length, output) if state.both else length or output, 1e-300)
 
 
 def _far(state: State, k: int) -> float:

@@ -215,7 +215,7 @@ class Position:
     def _remove_dead_neurons(self) -> None:
         """Set neurons that have decayed to nothing to 0, and note their death."""
         new = self.state
-        gone = (sizes(new) < PATH.dead) & (new.a != 0) & (not self.rescaled)
+        gone = (sizes(new) < PATH.dead) & (new.a != 0) & (new.both and not self.rescaled)
         if gone.any():
             new.W[gone], new.a[gone], new.known = 0.0, 0.0, None
             self.decayed += int(gone.sum())

@@ -7,6 +7,7 @@ import numpy as np
 from tacit.flow.exponential_tail import Weights
 from tacit.flow.stage import velocities
 from tacit.flow.state import State
+from tacit.flow.tolerances import PATH
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
@@ -42,5 +43,11 @@ def conserved(state: State) -> np.ndarray:
 
 
 def sizes(state: State) -> np.ndarray:
-    """The norm of each neuron (w_k, a_k)."""
-    return np.hypot(norms(state.W), state.a)
+    """The norm of what is trained of each neuron: (w_k, a_k), or w_k, be it as small as it may.
+
+    Among others a w_k without a_k that is next to 0 counts as one that has come there.
+    """
+    if state.both:
+        return np.hypot(norms(state.W), state.a)
+    lengths = norms(state.W)
+    return np.maximum(lengths, PATH.fork * lengths.max(initial=0.0))

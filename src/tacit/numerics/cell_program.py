@@ -116,7 +116,7 @@ class _Proposals:
         q = (self.slope * (V @ self.unit_rows.T)).sum(axis=0) * self.lengths
         longest = float(np.linalg.norm(inside.pulls, axis=1).max())
         # Of two that are complementary, the larger one is not 0.
-        tight = lam > q / q.min() - 1
+        tight = q - q.min() < lam * abs(q.min())
         lam = lam / self.lengths
         last = lam
         lam = np.where(tight, lam, 0.0)

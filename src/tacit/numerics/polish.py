@@ -202,7 +202,10 @@ def newton(
     x /= size(net, budget)
     slope, _ = _size(x, parts, net.sign, budget)
     dual = lam[rows] * lengths[rows]
-    dual *= float(slope @ x) / float(dual @ (H @ x))
+    reached = float(dual @ (H @ x))
+    if not reached > 0:  # what the points ask for cancels
+        return None
+    dual *= float(slope @ x) / reached
     # The margin of all: the mean over λ, in which what is wrong with single points cancels.
     goal = float(dual @ (H @ x)) / float((dual / lengths[rows]).sum()) / lengths[rows]
     if not goal.min() > 0:
