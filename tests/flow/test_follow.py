@@ -14,7 +14,10 @@ from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.ending import initial_network
 from tacit.flow.follow import begin, follow
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.state import start
+from tacit.flow.steps import explicit, weigh
 from tacit.numerics.max_margin import max_margin
 
 LN10 = math.log(10)
@@ -179,6 +182,23 @@ def test_an_implicit_step_across_a_hyperplane_misses_no_fast_motion() -> None:
     path = follow(X, y, 0.3, W, a, False, "exponential", -0.6)
     (crossing,) = [event for event in path.events if (event.neuron, event.plane) == (1, 1)]
     assert crossing.s == pytest.approx(291.88, abs=0.05)
+
+
+@pytest.mark.parametrize("h", np.geomspace(1e-3, 10, 9))
+def test_a_step_in_which_a_long_point_is_fitted_knows_its_error(h: float) -> None:
+    """Its p falls from 1/2 to nothing: the last two of five stages have the same p, none."""
+    X, y = np.array([[20.0, 0.0], [0.0, 1e-3]]), np.ones(2)
+    begin = start(hyperplanes_of(X, y, 0.0), np.array([[1e-6, 1.0]]), np.ones(1), False)
+
+    def steps(many: int) -> tuple[np.ndarray, float]:
+        state, error = begin, 0.0
+        for _ in range(many):
+            one = explicit(state, weigh(state, "logistic"), h / many, "logistic")
+            state, error = one.state, error + float(one.errors.max())
+        return state.W, error
+
+    (W, error), (exact, _) = steps(1), steps(1000)
+    assert np.linalg.norm(W - exact) <= 1e-7 or error > 1e-6
 
 
 def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:

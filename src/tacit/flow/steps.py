@@ -128,6 +128,7 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         late = h * ((5 * one + 8 * three - end.p) / 24 - two / 2)
         half = half._replace(log_L=half.log_L - _work(middle, three, late))
         errors = _coarse(_turns(state, four - end.p)) * h / 6
+        errors = np.maximum(errors, STEP.chance * (h * drift) ** (4 / 3))
     else:
         first, new = early, after(early, one / 2)
         end = weigh(new, kind, seen)
