@@ -16,6 +16,7 @@ from tacit.flow.ending import initial_network
 from tacit.flow.follow import begin, follow
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.stage import Undecided
 from tacit.flow.state import start
 from tacit.flow.steps import explicit, weigh
 from tacit.numerics.max_margin import max_margin
@@ -206,6 +207,16 @@ def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:
     setting = Setting(activation="leaky:9.478283807562767e-12", width=1, init="gaussian:0.689")
     end = limit(X, [-1], setting, seed=685, log10_loss=-112, seconds=20)
     assert end.outcome == "proved", end
+
+
+def test_a_step_whose_stages_leave_floating_point_is_none() -> None:
+    """The last stage did: with weights that are no numbers it moved nothing, with a warning."""
+    X = np.array([[0.4999639062463091, 0.7913589672279769]])
+    X = np.vstack([X, [[0.49996234527622657, 0.7913580372574878]]])
+    W, a = 1e-9 * np.array([[-3.590662845432292, 2.222102771977163]]), np.array([-4.22262956e-9])
+    state = start(hyperplanes_of(X, -np.ones(2), 1e-4), W, a, True)
+    with pytest.raises(Undecided, match="floating point"):
+        explicit(state, weigh(state, "logistic"), 1127.3, "logistic")
 
 
 def test_the_clock_does_without_a_middle_that_leaves_floating_point() -> None:
