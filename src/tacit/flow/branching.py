@@ -47,7 +47,7 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     far = [
         end / length for end, length in zip(ends, lengths, strict=True) if length > _far(state, k)
     ]
-    if not far and stays:
+    if not far and stays and k not in led_away(state, c):
         state.side[k] = 0
         return
     alike = np.array(far) @ np.array(far).T if far else np.zeros((1, 1))
@@ -83,6 +83,24 @@ def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
             "and so may the flow."
         )
     state.side[k, on] = np.where((sides == sides[0]).all(axis=0), sides[0], 0)
+
+
+def led_away(state: State, c: np.ndarray, tie: float = STAGE.tie) -> np.ndarray:
+    """Neurons at w = 0 that the flow may leave there, or not: in some direction u they grow.
+
+    With G(u) = Σ c_i φ(u·x_i) that takes a G(u) > 0: where the largest a G(u) of a unit vector is
+    positive, the pull there is along u. That 0 is among their velocities lets them stay as well. If
+    no hyperplane repels them a G is concave: they stay as long as they can, and leave in one way.
+    Up to the share `tie` of the pulls G(u) is rounding.
+    """
+    at_zero = np.flatnonzero((state.a != 0) & ~state.W.any(axis=1))
+    if len(at_zero) == 0:
+        return at_zero
+    least = tie * float(np.abs(c) @ state.planes.lengths)
+    (plus, minus), G = state.planes.pulls(c), state.planes.rays @ c
+    positive = state.a[at_zero] > 0
+    repelled = np.where(positive, (plus - minus).max(), (minus - plus).max()) > least
+    return at_zero[repelled & (np.where(positive, G.max(), -G.min()) > least)]
 
 
 def shortest(planes: Hyperplanes, plus: np.ndarray, minus: np.ndarray) -> float:

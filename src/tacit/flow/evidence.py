@@ -17,6 +17,7 @@ from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
 from tacit.certificates.margin_gradients import TooLong
 from tacit.flow.approach import angle_to, angles, fitted_rate
+from tacit.flow.branching import led_away
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import Undecided, advance, velocities
@@ -78,6 +79,8 @@ def judge(
         how = f"are still growing, {growth:.4g} times as fast as the others"
         how = how if growth < math.inf else "may grow again, which rounding hides"
         return f"At {at} the path passes a KKT point: small-norm neurons {how}."
+    if len(led_away(state, kkt.multipliers * state.planes.y, EVIDENCE.grows)):
+        return f"At {at} the path passes a KKT point: a neuron at w = 0 may leave it."
     approach = angles(path, network, end)
     rate = fitted_rate(approach)
     if angle > EVIDENCE.rounding and not _falls(approach):

@@ -9,7 +9,7 @@ from time import thread_time
 
 import numpy as np
 
-from tacit.flow.branching import FlowBranched, settle_start
+from tacit.flow.branching import FlowBranched, led_away, settle_start
 from tacit.flow.clock import log_time
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.merge import alone, merge
@@ -131,6 +131,7 @@ class Position:
         now = now or weigh(new, self.kind)
         self._refuse_unfitted(now)
         self._note_parting(new, now)
+        self._note_leaving(new, now)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
@@ -173,6 +174,14 @@ class Position:
             self.fork = (
                 f"Neuron {self.shares.members[k][0]} is on the hyperplane of points of both "
                 "labels, whose pulls cancel here: from there on it may stay or leave."
+            )
+
+    def _note_leaving(self, new: State, now: Weights) -> None:
+        """Note a neuron that has been at w = 0 and, by these pulls, may leave it or stay."""
+        for k in led_away(new, now.p * new.planes.y)[:1].tolist():
+            self.fork = (
+                f"Neuron {self.shares.members[k][0]} is at w = 0, where nothing pushes it back "
+                "any more in some direction: from there on it may stay or leave."
             )
 
     def _refuse_orthogonal(self, new: State) -> None:
