@@ -154,7 +154,8 @@ def release(
             upper = kappa[j] - low[j] > high[j] - kappa[j]
             side[k, on[j]] = 1 if ahead[j] == upper else -1
             off(k, on[j], side[k, on[j]], 1.0, pulls)
-            note(log, k, on[j], RELEASE, when, excess)
+            # In the course of a stage it is released because it met another hyperplane.
+            note(log, k, on[j], RELEASE, when, excess if when == 0 else 1.0)
     face_of(k, side, faces, e)
 
 

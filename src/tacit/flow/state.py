@@ -30,7 +30,7 @@ class Met(NamedTuple):
     """The time since the beginning of the stage."""
     bend: float = 0.0
     """The bend of its path: the change of its velocity over the speed at which it meets the
-    hyperplane. For a release, the speed (over a_k) at which it leaves."""
+    hyperplane. For a release at the beginning, the speed (over a_k) at which it leaves."""
 
 
 class Events:

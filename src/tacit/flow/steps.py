@@ -142,7 +142,7 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         errors = drift * h
     # A sample that no neuron saw pulls as before when one sees it, but where its p was cut.
     cut = ~seen & (one * lengths >= float(one[seen] @ lengths[seen]))
-    kinks = []
+    kinks, leverage = [], _leverage(state)
     for begin, events in ((0.0, first.events.rows), (h / 2, new.events.rows)):
         k, plane = events[:, 0].astype(int), events[:, 1].astype(int)
         when = begin + events[:, 3] / 2
@@ -150,15 +150,16 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
             np.isin(plane, state.planes.line[cut]), float(one @ lengths) * (h - when), 0.0
         )
         bend, t = np.minimum(events[:, 4], STEP.most_bend), events[:, 3]
-        bent = drift[k] * bend * t * (1 - t / h) + late
+        bent = drift[k] * bend * t * (1 - t / h) + late * leverage[k]
         kinks += list(zip(k.tolist(), when.tolist(), bent.tolist(), strict=True))
     released = new.copy()
     hold(released, end.p * y)
     released.events = new.events + released.events
     # What is released in the course of a stage is released in time; at its beginning it is late.
     rows = released.events.rows
-    left = rows[(rows[:, 2] == RELEASE) & (rows[:, 3] == 0), 4]
-    overdue = float(left.max(initial=0.0)) * h / 4  # of a velocity that grows from 0
+    left = rows[(rows[:, 2] == RELEASE) & (rows[:, 3] == 0)]
+    late = left[:, 4] * leverage[left[:, 0].astype(int)]
+    overdue = float(late.max(initial=0.0)) * h / 4  # of a velocity that grows from 0
     released.events = first.events + released.events
     return Step(released, end, errors, kinks, overdue, half.log_L)
 
@@ -179,8 +180,16 @@ def _work(state: State, p: np.ndarray, impulse: np.ndarray) -> float:
 
 
 def _turns(state: State, p: np.ndarray) -> np.ndarray:
-    """‖Σ p_i y_i φ'_ki x_i‖ of every neuron: what a change p makes of its velocity over a_k."""
-    return norms(pull(state, p * state.planes.y))
+    """What a change p of the weights makes of the velocity of every neuron, relative to it."""
+    return norms(pull(state, p * state.planes.y)) * _leverage(state)
+
+
+def _leverage(state: State) -> np.ndarray:
+    """By what a pull on a neuron is multiplied to move it, relative to it; 1 is an upper bound
+    where both layers are trained."""
+    if state.both:
+        return np.ones(len(state.a))
+    return np.asarray(np.abs(state.a) / np.maximum(sizes(state), 1e-300))
 
 
 class Shrink(NamedTuple):
