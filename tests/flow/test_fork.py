@@ -201,3 +201,14 @@ def test_a_neuron_that_is_held_at_zero_may_leave_it_later() -> None:
         w = follow(X, y, 0.3, start, a, False, log_L_end=goal, seconds=20).last.state.W[2]
         lengths.append(float(np.linalg.norm(w)))
     assert min(lengths) == 0 and max(lengths) > 1e-2
+
+
+def test_a_relu_neuron_held_at_zero_may_come_to_see_points_that_none_sees() -> None:
+    """Four points were said to be seen by no neuron for ever; descent fits two of them."""
+    rng = np.random.default_rng(0)
+    X, y, W = rng.normal(size=(10, 3)), rng.choice([-1, 1], 10), 0.01 * rng.normal(size=(8, 3))
+    path = follow(X, y, 0.0, W, np.tile([1.0, -1.0], 4), False, log_L_end=-20.0, seconds=60)
+    assert path.end == "branched" and "is at w = 0" in path.reason
+    later = path.last.state.W + 1e-9 * rng.normal(size=W.shape)  # from here on there is one way
+    path = follow(X, y, 0.0, later, np.tile([1.0, -1.0], 4), False, log_L_end=0.5, seconds=60)
+    assert path.end == "reached"

@@ -178,7 +178,9 @@ class Position:
 
     def _note_leaving(self, new: State, now: Weights) -> None:
         """Note a neuron that has been at w = 0 and, by these pulls, may leave it or stay."""
-        for k in led_away(new, now.p * new.planes.y)[:1].tolist():
+        held = (self.state.side == 0)[:, new.planes.e.any(axis=1)].all(axis=1)
+        away = led_away(new, now.p * new.planes.y)
+        for k in away[held[away]][:1].tolist():
             self.fork = (
                 f"Neuron {self.shares.members[k][0]} is at w = 0, where nothing pushes it back "
                 "any more in some direction: from there on it may stay or leave."
