@@ -202,6 +202,19 @@ def test_a_step_in_which_a_long_point_is_fitted_knows_its_error(h: float) -> Non
     assert np.linalg.norm(W - exact) <= 1e-7 or error > 1e-6
 
 
+def test_no_step_loses_a_sample_that_is_fitted() -> None:
+    """A long step led past the hyperplane of a sample that a pull of 1e-14 of its own holds fitted.
+
+    None sees it there, and the loss of the others alone had fallen.
+    """
+    X = np.array([[0.0188, -0.0094], [-0.0188, -0.0094], [4.14e-15, 1.084e-14], [-8e-16, -0.0188]])
+    W = np.array([[0.02625, -0.019], [-0.01942, -0.02594], [0.02736, -0.01736], [0.00861, 0.03124]])
+    a = np.linalg.norm(W, axis=1) * [1, 1, -1, -1]
+    path = begin(X, np.array([1, -1, 1, -1]), 0.0, W, a).run(-50.0, most_tries=700)
+    losses = np.array([moment.log_L for moment in path.moments])
+    assert (np.diff(losses) < 0).all()
+
+
 def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:
     X = [[1.6907871953707689e-37, -1.2980571134907425e-37]]
     setting = Setting(activation="leaky:9.478283807562767e-12", width=1, init="gaussian:0.689")

@@ -67,11 +67,17 @@ class Position:
         return log_L > self.now.log_L + PATH.rise * (1 + abs(self.now.log_L))
 
     def _worse(self, state: State, now: Weights) -> bool:
-        """Whether the loss rises; of rescaled weights, whether the smoothed margin falls."""
+        """Whether the loss rises; of rescaled weights, whether the smoothed margin falls.
+
+        A sample that a neuron comes to see, or that none sees any more, counts before and after.
+        """
+        log_L, before = now.log_L, self.now.log_L
+        seen, later = seen_by(self.state), seen_by(state)
+        if (seen != later).any():
+            log_L, before = (weigh(at, self.kind, seen | later).log_L for at in (state, self.state))
         if not self.rescaled:
-            return self._rises(now.log_L)
-        before = -self.now.log_L / square_norm(self.state)
-        return -now.log_L / square_norm(state) < (1 - PATH.fall) * before
+            return log_L > before + PATH.rise * (1 + abs(before))
+        return -log_L / square_norm(state) < -(1 - PATH.fall) * before / square_norm(self.state)
 
     def log10_depth(self) -> float:
         """log₁₀ log₁₀(1/L) of the samples on which a neuron is active."""
