@@ -407,6 +407,25 @@ class Flow(Position):
         small = sizes(now) < PATH.shrunk * sizes(self.moments[0].state)
         return int((small & active).sum())
 
+    def _refuse_regrown(self) -> None:
+        """Claim no rest after a balanced neuron had all but vanished, and has grown again.
+
+        There the smallest difference between its layers led to a network in which its output weight
+        has the other sign, and descent goes there; rest is elsewhere then.
+        """
+        if not self.balanced:
+            return
+        first = self.moments[0].state
+        alive = first.planes.slopes(self.shares.expand(self.state).side).any(axis=1)
+        shares = (sizes(moment.state) / np.maximum(sizes(first), 1e-300) for moment in self.moments)
+        small = np.min([share[alive & (first.a != 0)].min(initial=1.0) for share in shares])
+        if small < PATH.shrunk:
+            raise Undecided(
+                "the flow would be at rest, but a neuron had shrunk to a share of "
+                f"{small:.1e} of its size and grown again, and the smallest difference between "
+                "its two layers would have led elsewhere"
+            )
+
     def _comes_to_rest(self) -> bool:
         """Whether there is a point of rest that the flow must come to; looked for now and then."""
         if self.rest is not None:
@@ -423,6 +442,7 @@ class Flow(Position):
         near = rest(self.state, self.now, seen, self.kind)
         if near is not None:
             self._refuse_unstable(near.dying + self.decayed + self._shrunk())
+            self._refuse_regrown()
             self.rest = near
             return True
         if not long_since:
