@@ -75,6 +75,23 @@ def test_gradient_descent_goes_the_same_way(seed: int, alpha: float) -> None:
         assert distance < 2e-3  # steps of relative error 1e-5, many of them, and descent's own
 
 
+def test_a_neuron_that_slides_to_where_three_planes_meet_goes_where_descent_goes() -> None:
+    """Points of a lattice: on two of the planes it lies on the third one, too.
+
+    Its side of that was a matter of rounding; it stayed for the rest of the step.
+    """
+    X = np.array([[1, -1, 2], [1, 2, -2], [-2, -1, -2], [2, -2, 0], [-2, 1, -2], [-2, 2, 1]])
+    X = np.vstack([X, [[1, -1, 0], [-1, 1, -1], [0, 1, -1], [-2, 1, -2], [-1, -1, -2], [0, 2, -1]]])
+    X = np.vstack([X, [[2, -1, -1], [-2, 1, -1], [0, -2, -1], [2, 2, 2], [-1, -2, 0], [1, 2, -2]]])
+    y = np.array([1, -1, 1, -1, 1, 1, -1, -1, -1, -1, -1, -1, 1, -1, -1, -1, 1, 1])
+    W, a = np.array([[0.09, 0.019, -0.044], [-0.013, 0.216, -0.108]]), np.array([-0.101, 0.238])
+    X = X.astype(float)
+    last = follow(X, y, 0.0, W, a, log_L_end=2.2, seconds=60).last
+    (other,) = descent(X, y, 0.0, W, a, 1e-5, np.array([math.exp(last.log_t)]))
+    ours = np.concatenate([last.state.W.ravel(), last.state.a])
+    assert np.linalg.norm(ours - other) < 1e-3 * np.linalg.norm(ours)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_what_the_flow_keeps(alpha: float) -> None:
     """‖w_k‖² − a_k² stays, the loss falls, and neurons stay on the side they are said to be on."""
