@@ -1,12 +1,12 @@
 """`tacit limit` against compiled gradient descent from the same weights.
 
 Descent is run with two step sizes. Where the two agree, the path must go where they go. Both may be
-off by the same, where a neuron goes to and fro at the hyperplane of a long point: a third, smaller
-step must agree as well. No network that descent comes to may have a wider margin than the limit
-that is claimed; and where the flow is said to rest, descent must not go on. Descent steps across
-the cell between two activation hyperplanes that nearly coincide, where the flow may stay, and so
-cannot judge such data. Nor can it judge what follows when a neuron with balanced layers has shrunk
-to 0: it steps past.
+off by the same, where a neuron goes to and fro at the hyperplane of a long point, or is so small
+that they step past a = 0: a third, smaller step must agree as well. No network that descent comes
+to may have a wider margin than the limit that is claimed; and where the flow is said to rest,
+descent must not go on. Descent steps across the cell between two activation hyperplanes that nearly
+coincide, where the flow may stay, and so cannot judge such data. Nor can it judge what follows when
+a neuron with balanced layers has shrunk to 0: it steps past.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ def attack(case: Case) -> None:
     same, opposite = _narrow_cells(X)
     if rest and not (same or opposite):
         allowed = path[-1].log_L - 0.01
+        if max(run.log_L for run in runs) <= allowed:
+            runs = [runs[1], descent(PART / FINEST, MOST * FINEST)]
         case.need(
             max(run.log_L for run in runs) > allowed,
             f"{limit.outcome} at log L = {path[-1].log_L:.6g}, but descent reaches "
