@@ -204,7 +204,8 @@ def _both_layers(
     unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
     unit = unit if unit > CANDIDATE.none else 1.0
     check_time(state)
-    found = widest(X, y, alpha, sign, pattern, unit)
+    found = widest(X, y, alpha, sign, pattern, unit, state.deadline)
+    check_time(state)
     if found.bound <= CANDIDATE.none:
         return None, True
     closed = found.value >= (1 - CANDIDATE.none) * found.bound
