@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tacit.numerics.compiled import compiled
@@ -9,8 +11,27 @@ from tacit.numerics.compiled import compiled
 Array = np.ndarray
 
 
+class Response(NamedTuple):
+    """The matrix 1 + diag(bend) rate diag(pushed) of some samples, which is never written out."""
+
+    rate: Array
+    """For more samples than these …"""
+    at: Array
+    """… and where these are in it."""
+    bend: Array
+    pushed: Array
+
+
 @compiled
-def gmres(matrix: Array, b: Array, share: float, most: int) -> tuple[Array, bool]:
+def product(response: Response, v: Array) -> Array:
+    """The matrix times v."""
+    pushed = np.zeros(len(response.rate))
+    pushed[response.at] = response.pushed * v
+    return v + response.bend * np.dot(response.rate, pushed)[response.at]
+
+
+@compiled
+def gmres(matrix: Response, b: Array, share: float, most: int) -> tuple[Array, bool]:
     """x with ‖b − matrix x‖ ≤ share ‖b‖, and whether `most` products were enough for it.
 
     GMRES (Saad & Schultz 1986): the best x in the span of b, matrix b, matrix² b, … A product takes
@@ -25,7 +46,7 @@ def gmres(matrix: Array, b: Array, share: float, most: int) -> tuple[Array, bool
     basis[0], rest[0] = b / size, size
     used = 0
     for j in range(most):
-        ahead = np.dot(matrix, basis[j])
+        ahead = product(matrix, basis[j])
         for _ in range(2):  # the second pass removes what rounding of the first has left
             for i in range(j + 1):
                 part = np.dot(basis[i], ahead)

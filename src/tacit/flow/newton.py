@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.flow._krylov import gmres
+from tacit.flow._krylov import Response, gmres
 from tacit.flow._tail import margin_at, terms
 from tacit.flow.tolerances import STEP
 from tacit.numerics.compiled import compiled
@@ -106,19 +106,14 @@ def improve(rate: Array, at: Array, h: float, p: Array, found: Mismatch) -> tupl
     the rows answer to p at this rate over h, which has them at these places.
     """
     rows, ratio, residual, n = found.rows, found.ratio, found.residual, len(found.rows)
-    matrix, both, below, stiff = np.empty((n, n)), np.ones((n, 2)), np.empty(n), np.empty(n)
-    for j in range(n):
-        below[j] = p[rows[j]] * ratio[j]
+    both, bend, weight = np.ones((n, 2)), found.bend[rows], p[rows]
+    both[:, 0] = residual[:n]
+    pushed, spread, stiff = h * weight, np.zeros(len(rate)), np.empty(n)  # δq = rate pushed δu
     for i in range(n):
-        bend, weight = found.bend[rows[i]], p[rows[i]]
-        for j in range(n):
-            answer = rate[at[i], at[j]] * h * p[rows[j]]  # δq = answer δu
-            matrix[i, j] = bend * answer
-            below[j] += weight * (ratio[i] * bend - 1) * answer
-        stiff[i] = bend * rate[at[i], at[i]] * h
-        matrix[i, i] += 1
-        both[i, 0] = residual[i]
-    solved = _solve(matrix, both)
+        spread[at[i]] = weight[i] * (ratio[i] * bend[i] - 1)
+        stiff[i] = bend[i] * rate[at[i], at[i]] * h
+    below = weight * ratio + pushed * np.dot(spread, rate)[at]
+    solved = _solve(Response(rate, at, bend, pushed), both)
     one, other = -residual[n], 0.0
     for i in range(n):
         one += below[i] * solved[i, 0]
@@ -134,19 +129,26 @@ def improve(rate: Array, at: Array, h: float, p: Array, found: Mismatch) -> tupl
 
 
 @compiled
-def _solve(matrix: Array, both: Array) -> Array:
-    """matrix⁻¹ both. Light samples change hardly anything else: iterations put them right.
+def _solve(response: Response, both: Array) -> Array:
+    """The solutions of Newton's two systems.
 
     While many samples are not fitted yet all of them count, but most answer to a few directions
-    alone: then Krylov's space is small.
+    alone: then Krylov's space is small. Else light samples change hardly anything: iterations put
+    them right.
     """
-    n, count = len(matrix), 0
+    n, count = len(both), 0
     if n > LARGE:
-        first, found = gmres(matrix, np.ascontiguousarray(both[:, 0]), KRYLOV, MOST_KRYLOV)
+        first, found = gmres(response, np.ascontiguousarray(both[:, 0]), KRYLOV, MOST_KRYLOV)
         if found:
-            second, found = gmres(matrix, np.ascontiguousarray(both[:, 1]), KRYLOV, MOST_KRYLOV)
+            second, found = gmres(response, np.ascontiguousarray(both[:, 1]), KRYLOV, MOST_KRYLOV)
             if found:
                 return np.column_stack((first, second))
+    matrix = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            answer = response.rate[response.at[i], response.at[j]] * response.pushed[j]
+            matrix[i, j] = response.bend[i] * answer
+        matrix[i, i] += 1
     heavy, light = np.empty(n, np.int64), np.empty(n, np.int64)
     for j in range(n):
         most = abs(matrix[j, j] - 1)
