@@ -248,10 +248,8 @@ def _print_path(screen: Console, one: Limit) -> None:
     path = one.path
     kinds = ", ".join(count(n, EVENT_NOUNS.get(what, what)) for what, n in one.events.items())
     balance = f"; ‖w‖² − a² kept to {path.drift:.1g}" if one.setting.train == "both" else ""
-    log_t = path.last.log_t / math.log(10)
-    when = f"log₁₀ t = {log_t:.6g}" if math.isfinite(log_t) else "t = 0"
     screen.print(
-        f"followed to {path.last.loss_text(6)} (sum over the points) at {when}, "
+        f"followed to {path.last.loss_text(6)} (sum over the points) at {path.last.time_text()}, "
         f"{count(path.steps, 'step')}; {kinds or 'no events'}{balance}"
     )
     phase = one.early_phase
