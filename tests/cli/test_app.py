@@ -74,7 +74,10 @@ def test_check_on_a_person_s_terminal(tacit):
 def test_an_argument_too_many_is_named(tacit):
     code, out, err = tacit("certify", "xor", "weights.npz")
     assert (code, out) == (2, "")
-    assert err == "tacit: 'weights.npz' is too much; see tacit certify --help\n"
+    assert err == (
+        "tacit: 'weights.npz' is too much; tacit certify takes one argument, WEIGHTS, and options; "
+        "see tacit certify --help\n"
+    )
 
 
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])

@@ -324,6 +324,22 @@ def cut_short(*given: object, **more: object):
 binary_limit = ending.binary_limit
 
 
+def test_an_interrupted_path_that_cannot_be_saved_says_why(tacit, tmp_path: Path, monkeypatch):
+    """ "nothing was saved" was all that was said, of a full disk too."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr(ending, "binary_limit", cut_short)
+    for words in (("limit",), ("explain", "--only", "lyu2021:thm3.1")):
+        command, *more = words
+        call = (command, "gaussians:n=12,d=2", "--width", 4, *more, "--out", tmp_path / "run")
+        code, out, err = tacit(*call)
+        assert code == 130 and "gaussians" in out and err.count("\n") == 1
+        assert "nothing was saved: " in err and "No space left" in err
+
+
 def test_an_interrupted_path_is_shown_and_saved(tacit, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(ending, "binary_limit", cut_short)
     run, picture = tmp_path / "run", tmp_path / "p.png"

@@ -14,10 +14,12 @@ from tacit import Dataset, Setting, load
 from tacit.explanation import Explanation, explain, predict
 from tacit.explanation.observation import observe
 from tacit.explanation.predictions import judge_each
-from tacit.explanation.sentences import counts, just_fail, sentences, telling
+from tacit.explanation.sentences import counts, just_fail, of_the_data, sentences, telling
 from tacit.flow import limit
+from tacit.geometry import check
 from tacit.theorems import Case, Prediction, Source, Theorem, theorem
 from tacit.theorems.hypotheses import yes_or_no
+from tacit.values import Check
 
 RELU = Setting(width=30, train="both", init="balanced:1e-4", rule="flow")
 
@@ -34,6 +36,27 @@ def test_the_default_data_in_words() -> None:
     near = [verdict.theorem.id for verdict in just_fail(explanation.worst.verdicts)]
     assert "phuong2021:thm1" in near
     assert sum(counts(explanation.worst.verdicts).values()) == len(explanation.worst.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("points", "labels", "said"),
+    [
+        ([[1.0, 0.0], [0.0, 1.0]], [1, 1], "no, points of one class are orthogonal"),
+        ([[1.0, 0.0], [0.0, 1.0]], [1, -1], "yes, closest pair 0 away from failing"),
+        ([[1.0, 0.0], [-1.0, 0.0]], [1, 1], "no, the worst pair fails by 1"),
+    ],
+)
+def test_a_right_angle_is_said_to_be_one(points, labels, said) -> None:
+    """ "the worst pair fails by -0" was said of two points of one class."""
+    geometry = check(Dataset(np.array(points), np.array(labels)))
+    assert f"orthogonally separable: {said}" in of_the_data(geometry)
+
+
+def test_an_undecided_angle_is_not_said_to_fail() -> None:
+    geometry = check(Dataset(np.eye(2), np.array([1, -1])))
+    pairs = Check("orthogonally_separable", None, -1e-17, "§2.1", "too many pairs", 1e-16)
+    undecided = replace(geometry, properties={**geometry.properties, pairs.name: pairs})
+    assert "orthogonally separable: not decided (too many pairs)" in of_the_data(undecided)
 
 
 def test_a_run_without_a_limit_says_so() -> None:

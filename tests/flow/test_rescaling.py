@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,6 +99,9 @@ def test_a_path_goes_on_where_the_loss_is_beyond_floating_point(tmp_path):
     depths = [moment.log10_depth for moment in path.moments[len(above.moments) :]]
     assert (np.diff(depths) > 0).all()
     assert f"10^{path.last.log10_depth:.5g}" in path.last.loss_text()
+    assert path.last.time_text() == f"log₁₀ t = 10^{path.last.log10_depth:.5g}"  # t ~ 1/L
+    far = replace(path.last, beyond=2.0e6 * LN10)
+    assert far.loss_text() == "log₁₀ L = -10^2000251"
     q = path.last.state.outputs()
     assert q.min() == pytest.approx(-LOWEST, rel=1e-5)
     # The limit, which has been found by other means.

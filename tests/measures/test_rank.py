@@ -43,6 +43,16 @@ def test_effective_rank_of_any_scale(look, rng, scale) -> None:
     assert effective_rank(scaled) == pytest.approx(effective_rank(plain), rel=1e-12)
 
 
+def test_a_wide_layer_is_decomposed_once(look, rng, monkeypatch) -> None:
+    """Twice for each epoch that is recorded was most of the time in 2,000 dimensions."""
+    s, made = look(rng.normal(size=(9, 7)), np.ones(9), np.eye(7)), []
+    svd = np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda *a, **k: made.append(1) or svd(*a, **k))
+    effective, values = effective_rank(s), singular_values(s)
+    assert len(made) == 1
+    assert effective == pytest.approx((values**2).sum() / values[0] ** 2, rel=1e-12)
+
+
 def test_equal_singular_values_have_full_rank(look) -> None:
     assert effective_rank(look(np.eye(4), np.ones(4), np.eye(4))) == pytest.approx(4)
     assert effective_rank(look(np.zeros((2, 3)), np.ones(2), np.eye(3))) == 0

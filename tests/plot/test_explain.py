@@ -12,14 +12,14 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from helpers import rest_long
-from tacit import Setting, load
+from tacit import Dataset, Setting, load
 from tacit.explanation import Part
 from tacit.explanation.explanation import explain
 from tacit.flow import limit
 from tacit.plot import explanation_pictures
 from tacit.plot.explanations import predicted, svg
 from tacit.plot.neuron_circle import neurons
-from tacit.plot.plane import MINUS, PLUS
+from tacit.plot.plane import FEW_ROWS, MINUS, PLUS, plane
 
 NAMES = ["boundary", "neurons", "turning", "margins", "loss", "distance"]
 BOTH = Setting(width=8, train="both", init="balanced:1e-4", rule="flow")
@@ -92,3 +92,18 @@ def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
     ends = [line.get_xydata()[1] for line in ax.lines if len(line.get_xydata()) == 2]
     assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0)
     assert "projected" in ax.get_title() and "heaviest" in ax.get_xlabel()
+
+
+def test_of_many_neurons_only_the_first_directions_are_computed(rng, monkeypatch) -> None:
+    """All singular vectors of 2,000 neurons in 2,000 dimensions took 3 s, twice in a report."""
+    n, svd = FEW_ROWS + 50, np.linalg.svd
+    turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    for scale in (1.0, 1e-200, 1e200):
+        W = scale * (turn * 0.8 ** np.arange(n)) @ np.linalg.qr(rng.normal(size=(n, n)))[0]
+        whole = svd(W)[2][:2]
+        data = Dataset(rng.normal(size=(3, n)), np.array([1, -1, 1]))
+        with monkeypatch.context() as patch:
+            patch.setattr(np.linalg, "svd", lambda A, **k: svd(A, **k) if min(A.shape) < 20 else 0)
+            basis = plane(data, W).basis
+        assert np.abs((basis * whole).sum(axis=1)) == pytest.approx(1.0, rel=1e-6)
+        assert basis @ basis.T == pytest.approx(np.eye(2), abs=1e-12)

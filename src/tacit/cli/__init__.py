@@ -5,6 +5,7 @@ mistake of ours.
 """
 
 import contextlib
+import inspect
 import io
 import os
 import sys
@@ -77,7 +78,11 @@ def _call(tokens: list[str]) -> int:
     try:
         return _run(tokens)
     except UnusedCliTokensError as error:
-        warn(f"'{' '.join(error.unused_tokens or [])}' is too much; see tacit {tokens[0]} --help")
+        extra, takes = " ".join(error.unused_tokens or []), ""
+        if tokens[0] in app:
+            first = next(iter(inspect.signature(app[tokens[0]].default_command).parameters))
+            takes = f"tacit {tokens[0]} takes one argument, {first.upper()}, and options; "
+        warn(f"'{extra}' is too much; {takes}see tacit {tokens[0]} --help")
         return 2
     except (BadInput, CycloptsError) as error:
         warn(str(error))

@@ -109,6 +109,9 @@ def explain(
     else:
         _print_explanation(explanation, where, perf_counter() - process_start[0])
     if failure is not None:
+        if explanation.interrupted:
+            warn(f"interrupted; nothing was saved: {failure}")
+            return 130
         raise failure
     if explanation.interrupted:
         warn(f"interrupted; what was found until then is in {where}")

@@ -122,6 +122,7 @@ def limit(
         )
     written: dict[str, Path] = {}
     asked: dict[str, Any] = {} if proof is None else {"proof": None}
+    failure = ""
     try:
         if out is not None:
             result.save(out, force_out)
@@ -140,13 +141,17 @@ def limit(
             asked["proof"] = verification.to_dict()
             write_file(proof, raw, force)
             written["proof"] = proof
+    except Exception as error:
+        if not result.interrupted:
+            raise
+        failure = f": {error}"  # the interrupt is not what went wrong with it
     finally:  # what was found is shown, also where it cannot be written
         if json:
             print_json(result.to_dict() | asked)
         else:
             _print_limit(result, written)
     if result.interrupted:
-        saved = f"; saved in {out}" if out else "; nothing was saved"
+        saved = f"; saved in {out}" if "run" in written else f"; nothing was saved{failure}"
         warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
     return 130 if result.interrupted else 0
 
@@ -248,10 +253,8 @@ def _print_path(screen: Console, one: Limit) -> None:
     path = one.path
     kinds = ", ".join(count(n, EVENT_NOUNS.get(what, what)) for what, n in one.events.items())
     balance = f"; ‖w‖² − a² kept to {path.drift:.1g}" if one.setting.train == "both" else ""
-    log_t = path.last.log_t / math.log(10)
-    when = f"log₁₀ t = {log_t:.6g}" if math.isfinite(log_t) else "t = 0"
     screen.print(
-        f"followed to {path.last.loss_text(6)} (sum over the points) at {when}, "
+        f"followed to {path.last.loss_text(6)} (sum over the points) at {path.last.time_text()}, "
         f"{count(path.steps, 'step')}; {kinds or 'no events'}{balance}"
     )
     phase = one.early_phase

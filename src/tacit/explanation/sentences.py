@@ -42,14 +42,7 @@ def of_the_data(geometry: Geometry) -> str:
     else:
         parts.append(f"Linearly separable: {_yes_or_no(linear)}")
     pairs = geometry.properties["orthogonally_separable"]
-    if pairs.slack is None:
-        parts.append(f"orthogonally separable: {_yes_or_no(pairs)}")
-    elif pairs.holds:
-        parts.append(
-            f"orthogonally separable: yes, closest pair {pairs.slack:.2g} away from failing"
-        )
-    else:
-        parts.append(f"orthogonally separable: no, the worst pair fails by {-pairs.slack:.2g}")
+    parts.append(f"orthogonally separable: {_of_pairs(pairs)}")
     if geometry.properties["symmetric"].holds:
         parts.append("symmetric")
     return "; ".join(parts) + "."
@@ -131,3 +124,13 @@ def _is_theorem(verdict: Verdict) -> bool:
 
 def _yes_or_no(check: Check) -> str:
     return {True: "yes", False: "no", None: f"not decided ({check.note})"}[check.holds]
+
+
+def _of_pairs(pairs: Check) -> str:
+    if pairs.slack is None or pairs.holds is None:
+        return _yes_or_no(pairs)
+    if pairs.holds:
+        return f"yes, closest pair {max(pairs.slack, 0.0):.2g} away from failing"
+    if pairs.slack >= 0:  # decided exactly; between classes a right angle would do
+        return "no, points of one class are orthogonal"
+    return f"no, the worst pair fails by {-pairs.slack:.2g}"

@@ -55,8 +55,18 @@ class Moment:
     def loss_text(self, digits: int = 4) -> str:
         """The loss in words."""
         if self.beyond:
-            return f"log₁₀ L = -10^{self.log10_depth:.5g}"
+            return f"log₁₀ L = -10^{self._depth_text}"
         return f"log₁₀ L = {self.log_L / LN10:.{digits}g}"
+
+    def time_text(self, digits: int = 6) -> str:
+        """The time in words; beyond floating point it is 1/L, but for a factor like log(1/L)."""
+        if self.beyond:
+            return f"log₁₀ t = 10^{self._depth_text}"
+        return f"log₁₀ t = {self.log_t / LN10:.{digits}g}" if self.log_t > -math.inf else "t = 0"
+
+    @property
+    def _depth_text(self) -> str:
+        return f"{self.log10_depth:.5g}" if self.log10_depth < 1e5 else f"{self.log10_depth:.0f}"
 
 
 @dataclass(frozen=True)

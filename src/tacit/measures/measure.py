@@ -62,6 +62,18 @@ class Snapshot:
     def a(self) -> np.ndarray:
         return self.params["a"]
 
+    @property
+    def first_layer(self) -> np.ndarray:
+        W = self.params.get("W", self.params.get("W1"))
+        if W is None or W.ndim != 2:
+            raise NotDefined("there is no first-layer matrix")
+        return W
+
+    @cached_property
+    def singular_values(self) -> np.ndarray:
+        """Of the first layer, the largest first; of a wide one nothing takes longer."""
+        return np.linalg.svd(self.first_layer, compute_uv=False)
+
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """The neurons with positive and with negative output weight (w and u of sarussi2021)."""

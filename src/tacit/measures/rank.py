@@ -19,25 +19,18 @@ def balance(s: Snapshot) -> float:
 @measure("singular_values")
 def singular_values(s: Snapshot) -> np.ndarray:
     """The ten largest singular values of the first layer, zeros where there are fewer."""
-    singular = np.linalg.svd(_first_layer(s), compute_uv=False)[:SHOWN]
+    singular = s.singular_values[:SHOWN]
     return np.pad(singular, (0, SHOWN - len(singular)))
 
 
 @measure("effective_rank")
 def effective_rank(s: Snapshot) -> float:
     """‖W‖_F²/‖W‖²: near 1 for rank one, at most the rank."""
-    return effective_rank_of(_first_layer(s))
+    return effective_rank_of(s.first_layer, s.singular_values)
 
 
-def effective_rank_of(W: np.ndarray) -> float:
-    """‖W‖_F²/‖W‖² of a matrix, 0 for a matrix of zeros."""
-    largest = np.linalg.norm(W, 2)
+def effective_rank_of(W: np.ndarray, singular: np.ndarray) -> float:
+    """‖W‖_F²/‖W‖² of a matrix with these singular values, 0 for a matrix of zeros."""
+    largest = singular.max(initial=0.0)
     # Scaled first: the squares of weights of 1e-200 would be 0.
     return float(((W / largest) ** 2).sum()) if largest > 0 else 0.0
-
-
-def _first_layer(s: Snapshot) -> np.ndarray:
-    W = s.params.get("W", s.params.get("W1"))
-    if W is None or W.ndim != 2:
-        raise NotDefined("there is no first-layer matrix")
-    return W

@@ -69,7 +69,7 @@ def measured_layers(layers: Sequence[DenseLayer]) -> tuple[LayerMeasures, ...]:
                 len(layer.W),
                 layer.W.shape[1],
                 float(np.linalg.norm(W)),
-                effective_rank_of(layer.W),
+                effective_rank_of(layer.W, np.linalg.svd(layer.W, compute_uv=False)),
                 _clusters(W),
                 dead,
                 float("nan") if last else layer.agreement,

@@ -101,7 +101,7 @@ def alt(name: str, part: Part) -> str:
         f"({groups if signs else 'lines'}) and as theorems predict them (hollow marks).",
         "turning": "The direction of every neuron over loss-normalised time.",
         "margins": f"Margin and smoothed margin over log₁₀(1/L){margin}.",
-        "loss": f"The loss over time, down to 10^({number(limit.log10_loss)}).",
+        "loss": f"The loss over time, down to {limit.path.last.loss_text()}.",
         "distance": f"Angle between the path and its limit over log₁₀(1/L){angle}.",
     }.get(name, name)
 

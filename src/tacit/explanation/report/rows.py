@@ -159,11 +159,11 @@ def path(part: Part) -> list[tuple[str, str]]:
     limit = part.limit
     way = limit.path
     events = ", ".join(count(n, EVENT_NOUNS.get(what, what)) for what, n in limit.events.items())
-    log_t = way.last.log_t / math.log(10)
+    moves = way.last.log_t > -math.inf
     rows = [
         ("outcome", f"{limit.outcome}: {limit.reason}"),
-        ("log₁₀ loss", f"{number(limit.log10_loss, 6)} (sum over the points)"),
-        ("log₁₀ time", number(log_t, 6) if math.isfinite(log_t) else "the flow does not move"),
+        ("followed to", f"{way.last.loss_text(6)} (sum over the points)"),
+        ("time", way.last.time_text() if moves else "the flow does not move"),
         ("steps", f"{way.steps} ({way.rejected} rejected), {count(len(way.moments), 'moment')}"),
         ("events", events or "none"),
     ]
