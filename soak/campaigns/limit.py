@@ -1,10 +1,12 @@
 """`tacit limit` against compiled gradient descent from the same weights.
 
-Descent is run with two step sizes. Where the two agree, the path must go where they go; no network
-that descent comes to may have a wider margin than the limit that is claimed; and where the flow is
-said to rest, descent must not go on. Descent steps across the cell between two activation
-hyperplanes that nearly coincide, where the flow may stay, and so cannot judge such data. Nor can it
-judge what follows when a neuron with balanced layers has shrunk to 0: it steps past.
+Descent is run with two step sizes. Where the two agree, the path must go where they go. Both may be
+off by the same, where a neuron goes to and fro at the hyperplane of a long point, or is so small
+that they step past a = 0: a third, smaller step must agree as well. No network that descent comes
+to may have a wider margin than the limit that is claimed; and where the flow is said to rest,
+descent must not go on. Descent steps across the cell between two activation hyperplanes that nearly
+coincide, where the flow may stay, and so cannot judge such data. Nor can it judge what follows when
+a neuron with balanced layers has shrunk to 0: it steps past.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from soak.case import Case
+from soak.case import Case, Failure
 from soak.descent import Descent, descend
 from soak.exact_networks import dot, exact
 from soak.point_sets import points, write_csv
@@ -25,6 +27,8 @@ PART = 2e-5
 """Step size of the finer descent, relative to the weights."""
 MOST = 1_500_000
 """Steps of it; the other has half as many of twice the size."""
+FINEST = 4
+"""How many times smaller the steps of a third descent are, where the two speak against a path."""
 LOWEST = -60.0
 """Smallest log L compared; below, descent with steps of this size becomes unstable."""
 AGREE = 1e-2
@@ -70,18 +74,26 @@ def attack(case: Case) -> None:
     rest = str(limit.outcome) in ("stuck", "dead")
     if rest:  # and on, if it goes on
         wanted = np.append(wanted, path[-1].log_L - math.log(2))
-    runs = [
-        descend(X, y, W, a, alpha, both, exponential, wanted, f * PART, MOST // f) for f in (2, 1)
-    ]
+
+    def descent(part: float, most: int) -> Descent:
+        return descend(X, y, W, a, alpha, both, exponential, wanted, part, most)
+
+    runs = [descent(2 * PART, MOST // 2), descent(PART, MOST)]
     same, opposite = _narrow_cells(X)
     if rest and not (same or opposite):
         allowed = path[-1].log_L - 0.01
+        if max(run.log_L for run in runs) <= allowed:
+            runs = [runs[1], descent(PART / FINEST, MOST * FINEST)]
         case.need(
             max(run.log_L for run in runs) > allowed,
             f"{limit.outcome} at log L = {path[-1].log_L:.6g}, but descent reaches "
             f"{runs[0].log_L:.6g} and {runs[1].log_L:.6g}",
         )
-    agreed = not (same or opposite) and _compare(case, limit, wanted, runs, both)
+    try:
+        agreed = not (same or opposite) and _compare(case, limit, wanted, runs, both)
+    except Failure:
+        runs = [runs[1], descent(PART / FINEST, MOST * FINEST)]
+        agreed = _compare(case, limit, wanted, runs, both)
     if agreed and limit.margin is not None:
         _compare_margin(case, limit.margin, runs[1], X, y, alpha, both)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tacit.data import load
 from tacit.flow import Candidate, candidate, candidates
 from tacit.flow.follow import follow
 from tacit.flow.hyperplanes import hyperplanes_of
-from tacit.flow.state import State, start
+from tacit.flow.state import OutOfTime, State, start
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.values import Network
@@ -97,6 +98,20 @@ def test_a_rough_answer_is_called_rough_and_not_kept_for_the_exact_one(monkeypat
     again = candidate(state)  # by the general solver
     assert again is not None and again.exact
     np.testing.assert_allclose(again.V, exact.V, rtol=1e-9, atol=1e-10)
+    # A general solver that the time cuts has no answer: on 500 points it takes two minutes.
+    state.planes.solved.clear()
+    late = replace(state, deadline=perf_counter() + 1e9)
+
+    def cut(*arguments, seconds, **options):
+        late.deadline = perf_counter() - 1  # as if it had taken all that was left
+        return general(*arguments, seconds=seconds, **options)
+
+    general = candidates.restricted_program
+    monkeypatch.setattr(candidates, "restricted_program", cut)
+    with pytest.raises(OutOfTime):
+        candidate(late)
+    monkeypatch.setattr(candidates, "restricted_program", general)
+    assert candidate(state) is not None
     kept = candidate(state, rough=0.01)
     assert kept is not None and kept.exact
 

@@ -14,7 +14,11 @@ from tacit._jax import jax, jnp
 from tacit.data import load
 from tacit.flow.ending import initial_network
 from tacit.flow.follow import begin, follow
+from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
+from tacit.flow.stage import Undecided
+from tacit.flow.state import start
+from tacit.flow.steps import explicit, weigh
 from tacit.numerics.max_margin import max_margin
 
 LN10 = math.log(10)
@@ -69,6 +73,23 @@ def test_gradient_descent_goes_the_same_way(seed: int, alpha: float) -> None:
         z = np.concatenate([moment.state.W.ravel(), moment.state.a])
         distance = np.linalg.norm(z / np.linalg.norm(z) - other / np.linalg.norm(other))
         assert distance < 2e-3  # steps of relative error 1e-5, many of them, and descent's own
+
+
+def test_a_neuron_that_slides_to_where_three_planes_meet_goes_where_descent_goes() -> None:
+    """Points of a lattice: on two of the planes it lies on the third one, too.
+
+    Its side of that was a matter of rounding; it stayed for the rest of the step.
+    """
+    X = np.array([[1, -1, 2], [1, 2, -2], [-2, -1, -2], [2, -2, 0], [-2, 1, -2], [-2, 2, 1]])
+    X = np.vstack([X, [[1, -1, 0], [-1, 1, -1], [0, 1, -1], [-2, 1, -2], [-1, -1, -2], [0, 2, -1]]])
+    X = np.vstack([X, [[2, -1, -1], [-2, 1, -1], [0, -2, -1], [2, 2, 2], [-1, -2, 0], [1, 2, -2]]])
+    y = np.array([1, -1, 1, -1, 1, 1, -1, -1, -1, -1, -1, -1, 1, -1, -1, -1, 1, 1])
+    W, a = np.array([[0.09, 0.019, -0.044], [-0.013, 0.216, -0.108]]), np.array([-0.101, 0.238])
+    X = X.astype(float)
+    last = follow(X, y, 0.0, W, a, log_L_end=2.2, seconds=60).last
+    (other,) = descent(X, y, 0.0, W, a, 1e-5, np.array([math.exp(last.log_t)]))
+    ours = np.concatenate([last.state.W.ravel(), last.state.a])
+    assert np.linalg.norm(ours - other) < 1e-3 * np.linalg.norm(ours)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
@@ -181,11 +202,51 @@ def test_an_implicit_step_across_a_hyperplane_misses_no_fast_motion() -> None:
     assert crossing.s == pytest.approx(291.88, abs=0.05)
 
 
+@pytest.mark.parametrize("h", np.geomspace(1e-3, 10, 9))
+def test_a_step_in_which_a_long_point_is_fitted_knows_its_error(h: float) -> None:
+    """Its p falls from 1/2 to nothing: the last two of five stages have the same p, none."""
+    X, y = np.array([[20.0, 0.0], [0.0, 1e-3]]), np.ones(2)
+    begin = start(hyperplanes_of(X, y, 0.0), np.array([[1e-6, 1.0]]), np.ones(1), False)
+
+    def steps(many: int) -> tuple[np.ndarray, float]:
+        state, error = begin, 0.0
+        for _ in range(many):
+            one = explicit(state, weigh(state, "logistic"), h / many, "logistic")
+            state, error = one.state, error + float(one.errors.max())
+        return state.W, error
+
+    (W, error), (exact, _) = steps(1), steps(1000)
+    assert np.linalg.norm(W - exact) <= 1e-7 or error > 1e-6
+
+
+def test_no_step_loses_a_sample_that_is_fitted() -> None:
+    """A long step led past the hyperplane of a sample that a pull of 1e-14 of its own holds fitted.
+
+    None sees it there, and the loss of the others alone had fallen.
+    """
+    X = np.array([[0.0188, -0.0094], [-0.0188, -0.0094], [4.14e-15, 1.084e-14], [-8e-16, -0.0188]])
+    W = np.array([[0.02625, -0.019], [-0.01942, -0.02594], [0.02736, -0.01736], [0.00861, 0.03124]])
+    a = np.linalg.norm(W, axis=1) * [1, 1, -1, -1]
+    path = begin(X, np.array([1, -1, 1, -1]), 0.0, W, a).run(-50.0, most_tries=700)
+    losses = np.array([moment.log_L for moment in path.moments])
+    assert (np.diff(losses) < 0).all()
+
+
 def test_a_trial_step_that_leaves_floating_point_is_made_shorter() -> None:
     X = [[1.6907871953707689e-37, -1.2980571134907425e-37]]
     setting = Setting(activation="leaky:9.478283807562767e-12", width=1, init="gaussian:0.689")
     end = limit(X, [-1], setting, seed=685, log10_loss=-112, seconds=20)
     assert end.outcome == "proved", end
+
+
+def test_a_step_whose_stages_leave_floating_point_is_none() -> None:
+    """The last stage did: with weights that are no numbers it moved nothing, with a warning."""
+    X = np.array([[0.4999639062463091, 0.7913589672279769]])
+    X = np.vstack([X, [[0.49996234527622657, 0.7913580372574878]]])
+    W, a = 1e-9 * np.array([[-3.590662845432292, 2.222102771977163]]), np.array([-4.22262956e-9])
+    state = start(hyperplanes_of(X, -np.ones(2), 1e-4), W, a, True)
+    with pytest.raises(Undecided, match="floating point"):
+        explicit(state, weigh(state, "logistic"), 1127.3, "logistic")
 
 
 def test_the_clock_does_without_a_middle_that_leaves_floating_point() -> None:

@@ -181,3 +181,34 @@ def test_where_a_rate_underflows_nothing_is_told() -> None:
     X, y = 1e-40 * np.array([[1.0, 0.2], [0.3, 1.0]]), np.array([1, -1])
     path = follow(X, y, 0.0, np.zeros((1, 2)), np.array([1e-290]), True, -20.0, 20)
     assert path.end != "rest"
+
+
+def test_a_neuron_that_is_held_at_zero_may_leave_it_later() -> None:
+    """All sides push it back, until points are fitted; then one side alone lets it go.
+
+    The flow was claimed to rest, but descent went on.
+    """
+    X = np.array([[-0.2, 0.6], [-0.6, 2.4], [-0.9, 1.0], [0.0, 1.0], [-0.4, -1.2], [0.4, 0.2]])
+    y = np.array([-1, 1, -1, -1, -1, -1])
+    W, a = np.array([[0.18, 0.01], [0.19, 0.2], [-0.04, 0.03]]), np.array([-1.0, 1.0, 1.0])
+    path = follow(X, y, 0.3, W, a, False, log_L_end=-20.0, seconds=20)
+    assert path.end == "branched" and "Neuron 2 is at w = 0" in path.reason
+    state, lengths = path.last.state, []
+    for angle in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+        start = state.W.copy()
+        start[2] = 1e-6 * np.cos(angle), 1e-6 * np.sin(angle)
+        goal = path.last.log_L - 0.01
+        w = follow(X, y, 0.3, start, a, False, log_L_end=goal, seconds=20).last.state.W[2]
+        lengths.append(float(np.linalg.norm(w)))
+    assert min(lengths) == 0 and max(lengths) > 1e-2
+
+
+def test_a_relu_neuron_held_at_zero_may_come_to_see_points_that_none_sees() -> None:
+    """Four points were said to be seen by no neuron for ever; descent fits two of them."""
+    rng = np.random.default_rng(0)
+    X, y, W = rng.normal(size=(10, 3)), rng.choice([-1, 1], 10), 0.01 * rng.normal(size=(8, 3))
+    path = follow(X, y, 0.0, W, np.tile([1.0, -1.0], 4), False, log_L_end=-20.0, seconds=60)
+    assert path.end == "branched" and "is at w = 0" in path.reason
+    later = path.last.state.W + 1e-9 * rng.normal(size=W.shape)  # from here on there is one way
+    path = follow(X, y, 0.0, later, np.tile([1.0, -1.0], 4), False, log_L_end=0.5, seconds=60)
+    assert path.end == "reached"

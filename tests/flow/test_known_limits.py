@@ -537,7 +537,7 @@ def test_a_path_on_which_the_neuron_of_the_limit_still_points_backwards() -> Non
     assert first == pytest.approx(np.pi / 2) and np.isfinite(end.approach).all()
 
 
-@pytest.mark.parametrize("seed, unseen", [(0, 4), (3, 0), (10, 0)])
+@pytest.mark.parametrize("seed, unseen", [(55, 2), (3, 0), (10, 0)])
 def test_a_fixed_output_layer_is_no_measure_of_the_first(
     seed: int, unseen: int, tmp_path: Path
 ) -> None:

@@ -209,6 +209,35 @@ def test_flat_problems_are_followed_to_where_they_lead():
     assert np.linalg.norm(one / np.linalg.norm(one) - other / np.linalg.norm(other)) < 1e-3
 
 
+def with_bias(points: np.ndarray) -> np.ndarray:
+    return np.hstack([points, np.ones((len(points), 1))])
+
+
+def moons() -> tuple[Dataset, Setting, int]:
+    points, label = datasets.make_moons(68, noise=0.1, random_state=91015)
+    return Dataset(with_bias(points), 2 * label - 1), Setting(width=16, init="he:1"), 91015
+
+
+def products() -> tuple[Dataset, Setting, int]:
+    rng = np.random.default_rng(91003)
+    n, d, width = rng.integers(10, 101), rng.integers(2, 6), rng.integers(10, 51)
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    return Dataset(X, y), Setting(width=int(width), init="he:1"), 91003
+
+
+@pytest.mark.parametrize("problem", [moons, products])
+def test_a_limit_leaves_out_no_neuron_that_grows_as_fast_as_those_it_keeps(problem):
+    """Neurons that are yet to join a group were said to die out: 0.2 and 0.05 rad away for ever."""
+    data, setting, seed = problem()
+    end = limit(data, setting, seed=seed)
+    assert end.outcome.settled and end.network is not None
+    depth = max(1000.0, 4 * end.log10_depth)
+    last = resumed(end.path, "logistic").run(-math.inf, depth=depth).last.state
+    one, other = (np.column_stack([net.W, net.a]).ravel() for net in (end.network, last))
+    assert np.linalg.norm(one / np.linalg.norm(one) - other / np.linalg.norm(other)) < 2e-3
+
+
 @pytest.mark.long
 def test_limits_that_show_only_beyond_floating_point_are_found(tmp_path):
     X, label = datasets.make_circles(80, noise=0.05, factor=0.5, random_state=516)

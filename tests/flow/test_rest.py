@@ -114,6 +114,18 @@ def test_rest_with_a_neuron_that_has_all_but_vanished_is_not_claimed() -> None:
     assert limit(X, np.ones(6, int), start=smaller).log10_loss < end.log10_loss - 0.2
 
 
+def test_rest_after_a_neuron_had_all_but_vanished_is_not_claimed() -> None:
+    """Descent goes on, to a seventh of the loss: it steps past w = 0 and a = 0."""
+    X = np.array([[1.0, 0.9], [1.9, 1.6], [2.4, -0.9], [-0.5, 1.1], [1.6, -0.1]])
+    y = np.array([-1, 1, -1, -1, -1])
+    W = 0.01 * np.array([[np.cos(angle), np.sin(angle)] for angle in (2.61, 5.5)])
+    a = np.linalg.norm(W, axis=1) * [-1, 1]
+    path = follow(X, y, 0.1, W, a, log_L_end=-20.0, seconds=60)
+    assert path.end == "undecided" and "grown again" in path.reason
+    # With layers that differ by 1e-6 the neuron comes to a = 0, not to w = 0.
+    assert follow(X, y, 0.1, W, a * (1 - 1e-6), log_L_end=-20.0, seconds=60).end == "branched"
+
+
 def test_output_weights_of_0_are_no_dead_network() -> None:
     """The neurons are active: their output weights move."""
     data = load("orthogonal:n=6,d=2")

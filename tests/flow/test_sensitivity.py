@@ -8,7 +8,7 @@ import pytest
 
 from tacit.flow import follow as following
 from tacit.flow import hyperplanes, stage
-from tacit.flow._krylov import gmres
+from tacit.flow._krylov import Response, gmres
 from tacit.flow.exponential_tail import Weights
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
@@ -106,12 +106,21 @@ def test_neurons_may_be_moved_in_two_halves_side_by_side(monkeypatch, cores):
     assert np.allclose(other, response, rtol=0, atol=1e-12 * np.abs(response).max())
 
 
+def of_some(rate, rng):
+    """Every second sample of a response, and the matrix that it stands for."""
+    at = np.arange(0, len(rate), 2)
+    bend, pushed = rng.random((2, len(at)))
+    matrix = np.eye(len(at)) + bend[:, None] * rate[np.ix_(at, at)] * pushed
+    return Response(rate, at, bend, pushed), matrix
+
+
 @pytest.mark.parametrize("n", [1, 5, 250])
 def test_krylov_finds_what_elimination_finds(n):
     rng = np.random.default_rng(n)
-    some = rng.standard_normal((n, 3))
-    matrix, b = np.eye(n) + 40 * some @ some.T / n, rng.standard_normal(n)
-    x, found = gmres(matrix, b, 1e-10, 20)
+    some = rng.standard_normal((2 * n, 3))
+    response, matrix = of_some(40 * some @ some.T / n, rng)
+    b = rng.standard_normal(n)
+    x, found = gmres(response, b, 1e-10, 20)
     assert found
     assert np.abs(matrix @ x - b).max() <= 2e-10 * np.linalg.norm(b)
     assert np.allclose(x, np.linalg.solve(matrix, b), atol=1e-8)
@@ -119,9 +128,9 @@ def test_krylov_finds_what_elimination_finds(n):
 
 def test_krylov_says_when_its_products_are_not_enough():
     rng = np.random.default_rng(0)
-    matrix, b = np.eye(80) + rng.standard_normal((80, 80)), rng.standard_normal(80)
-    assert not gmres(matrix, b, 1e-10, 20)[1]
-    assert np.array_equal(gmres(matrix, np.zeros(80), 1e-10, 20)[0], np.zeros(80))
+    response, _ = of_some(5 * rng.standard_normal((160, 160)), rng)
+    assert not gmres(response, rng.standard_normal(80), 1e-10, 20)[1]
+    assert np.array_equal(gmres(response, np.zeros(80), 1e-10, 20)[0], np.zeros(80))
 
 
 def test_iterations_that_converge_linearly_are_mixed_into_where_they_lead():

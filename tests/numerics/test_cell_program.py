@@ -104,6 +104,13 @@ def test_the_bound_holds_for_everything_inside(seed: int) -> None:
         assert (y * outputs).min() <= found.bound * size * (1 + 1e-12)
 
 
+def test_after_the_deadline_it_is_what_there_is_and_its_bound_holds() -> None:
+    X, y, alpha, sign, pattern = case(1)
+    best = widest(X, y, alpha, sign, pattern)
+    late = widest(X, y, alpha, sign, pattern, deadline=0.0)
+    assert late.value < (1 - 1e-6) * late.bound and late.bound >= best.value > late.value
+
+
 def test_another_unit_and_another_scale_change_nothing() -> None:
     X, y, alpha, sign, pattern = case(4)
     here = widest(X, y, alpha, sign, pattern)

@@ -79,9 +79,9 @@ def _call(tokens: list[str]) -> int:
         return _run(tokens)
     except UnusedCliTokensError as error:
         extra, takes = " ".join(error.unused_tokens or []), ""
-        run = app[tokens[0]].default_command if tokens[0] in app else None
-        if run is not None:
-            first = next(iter(inspect.signature(run).parameters))
+        function = app[tokens[0]].default_command if tokens[0] in app else None
+        if function is not None:
+            first = next(iter(inspect.signature(function).parameters))
             takes = f"tacit {tokens[0]} takes one argument, {first.upper()}, and options; "
         warn(f"'{extra}' is too much; {takes}see tacit {tokens[0]} --help")
         return 2

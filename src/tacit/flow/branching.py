@@ -32,7 +32,7 @@ def settle_start(state: State, c: np.ndarray) -> None:
         if lengths[k] == 0:
             leave_origin(state, k, c, "starts at w = 0")
         else:
-            _leave_planes(state, k, c, np.flatnonzero(inside[k]))
+            leave_planes(state, k, c, np.flatnonzero(inside[k]))
 
 
 def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
@@ -47,7 +47,7 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
     far = [
         end / length for end, length in zip(ends, lengths, strict=True) if length > _far(state, k)
     ]
-    if not far and stays:
+    if not far and stays and k not in led_away(state, c):
         state.side[k] = 0
         return
     alike = np.array(far) @ np.array(far).T if far else np.zeros((1, 1))
@@ -62,13 +62,17 @@ def leave_origin(state: State, k: int, c: np.ndarray, where: str) -> None:
         state.W[k] = state.planes.face(near).along(state.W[k])
 
 
-def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
-    """Let neuron k, which starts on these hyperplanes, go the one way there is."""
+def leave_planes(
+    state: State,
+    k: int,
+    c: np.ndarray,
+    on: np.ndarray,
+    where: str = "starts on an activation hyperplane",
+) -> None:
+    """Let neuron k, which is on these hyperplanes, go the one way there is."""
     ends = [end for end in _around(state, k, c, on) if end is not None]
     if not ends:
-        raise FlowBranched(
-            f"Neuron {k} starts on an activation hyperplane, and it cannot be told what it does."
-        )
+        raise FlowBranched(f"Neuron {k} {where}, and it cannot be told what it does.")
     sides = np.array([end.side[0, on] for end in ends])
     moved = np.array([end.W[0] - state.W[k] for end in ends])
     lengths = np.linalg.norm(moved, axis=1)
@@ -79,10 +83,49 @@ def _leave_planes(state: State, k: int, c: np.ndarray, on: np.ndarray) -> None:
         apart = lengths.max() > _far(state, k)
     if apart or (sides * sides[0] < 0).any():
         raise FlowBranched(
-            f"Neuron {k} starts on an activation hyperplane: points around it go different ways, "
-            "and so may the flow."
+            f"Neuron {k} {where}: points around it go different ways, and so may the flow."
         )
     state.side[k, on] = np.where((sides == sides[0]).all(axis=0), sides[0], 0)
+
+
+def crowded(state: State) -> dict[int, np.ndarray]:
+    """Neurons that have come to slide where more hyperplanes meet than they can be on at once.
+
+    In three dimensions, say, three planes through one line: on two of them it lies on the third as
+    well, whose side would be a matter of rounding. The hyperplanes that it lies on, by neuron.
+    """
+    met, found = np.unique(state.events.rows[:, 0]).astype(int), {}
+    met = met[(state.side[met] == 0).any(axis=1)]
+    lengths = np.linalg.norm(state.W[met], axis=1)
+    near = np.abs(state.products()[met]) <= STAGE.on_plane * lengths[:, None]
+    near &= (state.side[met] != 0) & state.planes.e.any(axis=1)
+    for k, beside in zip(met.tolist(), near, strict=True):
+        if not beside.any():
+            continue
+        held, more = state.side[k] == 0, np.flatnonzero(beside)
+        across = state.planes.face(np.flatnonzero(held)).along(state.planes.e[more])
+        among = np.linalg.norm(across, axis=1) <= STAGE.dependent
+        if among.any() and state.W[k].any():
+            found[k] = np.sort(np.append(np.flatnonzero(held), more[among]))
+    return found
+
+
+def led_away(state: State, c: np.ndarray, tie: float = STAGE.tie) -> np.ndarray:
+    """Neurons at w = 0 that the flow may leave there, or not: in some direction u they grow.
+
+    With G(u) = Σ c_i φ(u·x_i) that takes a G(u) > 0: where the largest a G(u) of a unit vector is
+    positive, the pull there is along u. That 0 is among their velocities lets them stay as well. If
+    no hyperplane repels them a G is concave: they stay as long as they can, and leave in one way.
+    Up to the share `tie` of the pulls G(u) is rounding.
+    """
+    at_zero = np.flatnonzero((state.a != 0) & ~state.W.any(axis=1))
+    if len(at_zero) == 0:
+        return at_zero
+    least = tie * float(np.abs(c) @ state.planes.lengths)
+    (plus, minus), G = state.planes.pulls(c), state.planes.rays @ c
+    positive = state.a[at_zero] > 0
+    repelled = np.where(positive, (plus - minus).max(), (minus - plus).max()) > least
+    return at_zero[repelled & (np.where(positive, G.max(), -G.min()) > least)]
 
 
 def shortest(planes: Hyperplanes, plus: np.ndarray, minus: np.ndarray) -> float:

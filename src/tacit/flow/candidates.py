@@ -9,6 +9,7 @@ its face. Whether this is the limit of the path is decided in `flow.evidence`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from tacit.numerics.cell_program import widest
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.polish import along, newton
-from tacit.numerics.restricted import Groups, restricted_program
+from tacit.numerics.restricted import Groups, Restricted, restricted_program
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +204,8 @@ def _both_layers(
     unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
     unit = unit if unit > CANDIDATE.none else 1.0
     check_time(state)
-    found = widest(X, y, alpha, sign, pattern, unit)
+    found = widest(X, y, alpha, sign, pattern, unit, state.deadline)
+    check_time(state)
     if found.bound <= CANDIDATE.none:
         return None, True
     closed = found.value >= (1 - CANDIDATE.none) * found.bound
@@ -242,20 +244,29 @@ def _both_layers(
 def _by_sparse_solver(
     state: State, X: np.ndarray, sign: np.ndarray, pattern: np.ndarray, unit: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The same by a general solver, which takes ten times as long and knows close points apart."""
+    """The same by a general solver, which takes ten times as long and knows close points apart.
+
+    OutOfTime after the state's deadline: what the solver has by then is not the answer.
+    """
     y, alpha = state.planes.y, state.planes.alpha
+
+    def solved(groups: Groups, unit: float) -> Restricted | None:
+        left = state.deadline - perf_counter()
+        found = restricted_program(X, y, alpha, groups, unit=unit, seconds=left)
+        check_time(state)
+        return found
+
     face = pattern == 0
     # The hyperplanes of samples with s_g y_i > 0 are seldom in the way: first without them.
     solution = None
     for held in ((sign[:, None] * y < 0) & ~face, ~face):
-        check_time(state)
         groups = Groups(sign, np.where(face, 1, pattern).astype(np.int8), held, face)
-        solution = restricted_program(X, y, alpha, groups, unit=unit)
+        solution = solved(groups, unit)
         if solution is None or not solution.value > CANDIDATE.none:
             return None
         before, unit = unit, solution.value
         if not 1 / CANDIDATE.same_unit < unit / before < CANDIDATE.same_unit:
-            solution = restricted_program(X, y, alpha, groups, unit=unit) or solution
+            solution = solved(groups, unit) or solution
         room = np.outer(np.linalg.norm(solution.V, axis=1), np.linalg.norm(X, axis=1))
         if not ((solution.V @ X.T) * pattern < -CANDIDATE.on_plane * room).any():
             break

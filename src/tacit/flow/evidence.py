@@ -17,6 +17,7 @@ from tacit.certificates import two_layer_kkt
 from tacit.certificates.kkt import KKT
 from tacit.certificates.margin_gradients import TooLong
 from tacit.flow.approach import angle_to, angles, fitted_rate
+from tacit.flow.branching import led_away
 from tacit.flow.candidates import Candidate, candidate
 from tacit.flow.path import Path
 from tacit.flow.stage import Undecided, advance, velocities
@@ -73,11 +74,18 @@ def judge(
             f"At {at} the surviving patterns point to a network that is no KKT point (residual "
             f"{residual:.1e}), {angle:.2g} rad away: neurons have yet to change sides."
         )
-    growth = _growth(end, state, kkt) if state.both else 0.0
+    growth, share = _growth(end, state, network, kkt) if state.both else (0.0, 0.0)
     if growth > 1 + EVIDENCE.grows:
         how = f"are still growing, {growth:.4g} times as fast as the others"
         how = how if growth < math.inf else "may grow again, which rounding hides"
         return f"At {at} the path passes a KKT point: small-norm neurons {how}."
+    if len(led_away(state, kkt.multipliers * state.planes.y, EVIDENCE.grows)):
+        return f"At {at} the path passes a KKT point: a neuron at w = 0 may leave it."
+    if share > EVIDENCE.negligible:
+        return (
+            f"At {at} the KKT point of the surviving patterns leaves out neurons of {share:.2g} of "
+            "the weight, which grow as fast as the others: they have yet to change sides."
+        )
     approach = angles(path, network, end)
     rate = fitted_rate(approach)
     if angle > EVIDENCE.rounding and not _falls(approach):
@@ -90,22 +98,26 @@ def judge(
     return LimitEvidence(_groups(end, data.X), network, kkt, approach[:, :2], rate, sentence)
 
 
-def _growth(end: Candidate, state: State, kkt: KKT) -> float:
-    """How fast neurons that the limit leaves out can grow, over the rate of those it keeps.
+def _growth(end: Candidate, state: State, network: Network, kkt: KKT) -> tuple[float, float]:
+    """How fast neurons that the limit leaves out can grow, over the rate of those it keeps; and
+    what share of the weight those have that grow as fast.
 
     Near the limit the pull on a neuron is g = Σ λ_i y_i φ'_i x_i. Neurons that are kept lie along
-    it, so they all grow at the rate ‖g‖. The others turn under such pulls, from cell to cell, and
-    in the end none is faster than the ‖g‖ of the cell that it stays in. It is inf where floating
-    point cannot tell.
+    it, or along what a hyperplane leaves of it, so they all grow at one rate, Σ λ_i q_i over the
+    sum of their |a|‖w‖. The others turn under such pulls, from cell to cell, and in the end none is
+    faster than the ‖g‖ of the cell that it stays in. It is inf where floating point cannot tell.
     """
     live = np.linalg.norm(end.V, axis=1) > 0
     kept = np.append(live, False)[end.group]
     moves = (state.a != 0) & state.W.any(axis=1)
     if not kept.any() or not (moves & ~kept).any():
-        return 0.0
+        return 0.0, 0.0
     c = kkt.multipliers * state.planes.y
-    rate = float(_rates(state.part(np.flatnonzero(kept)), c).max())
+    size = float(np.abs(network.a) @ np.linalg.norm(network.W, axis=1))
+    rate = float(c @ network.outputs(state.planes.X)) / size
     others = state.part(np.flatnonzero(moves & ~kept))
+    weight = state.copies * np.abs(state.a) * np.linalg.norm(state.W, axis=1)
+    weight = weight[moves & ~kept] / weight.sum()
     for _ in range(EVIDENCE.rounds):
         sizes = np.hypot(np.linalg.norm(others.W, axis=1), others.a)
         # Every round they grow by up to e^30, and after twelve of them squares would overflow.
@@ -117,10 +129,11 @@ def _growth(end: Candidate, state: State, kkt: KKT) -> float:
             # for ever; rounding would turn it around.
             advance(others, c, EVIDENCE.turn / fastest, None, np.full(len(others.a), rate))
         except Undecided:
-            return math.inf
+            return math.inf, 0.0
         if not others.events:
             break
-    return float(_rates(others, c).max()) / rate
+    growth = _rates(others, c) / rate
+    return float(growth.max()), float(weight[growth >= 1 - EVIDENCE.grows].sum())
 
 
 def _rates(state: State, c: np.ndarray) -> np.ndarray:

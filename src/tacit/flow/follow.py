@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.flow.branching import FlowBranched, leave_origin
+from tacit.flow.branching import FlowBranched, crowded, leave_origin, leave_planes
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.path import Path, PathEnd
@@ -24,6 +24,7 @@ from tacit.flow.steps import (
     Answer,
     Landed,
     Shrink,
+    Step,
     explicit,
     half_way,
     implicit,
@@ -196,11 +197,13 @@ class Flow(Position):
                     raise
                 aim = h = aim / 8
                 continue
+            many = crowded(step.state)
             if tiny:
                 error = self.errors.step / 100  # so that the next step is longer
                 log_dt, clock_error = self._elapsed(step.state, aim, step.now)
                 break
             error = float(step.errors.max())
+            came = min((when for k, when, _ in step.kinks if k in many), default=aim)
             late = [(when, bent) for _, when, bent in step.kinks if bent > self.errors.kink]
             log_dt, clock_error = self._elapsed(step.state, aim, step.now, step.middle)
             if error > self.errors.step:
@@ -217,6 +220,8 @@ class Flow(Position):
                 first, worst = min(late)[0], max(bent for _, bent in late)
                 shorter = 0.9 * (self.errors.kink / worst) ** (1 / 3)
                 aim *= max(first / aim, min(shorter, 0.9), 1e-3 if first else 0.25)
+            elif came < 0.999 * aim:
+                aim *= max(came / aim, 1e-3)  # what it does there is looked for at once
             elif self._rises(step.now.log_L):
                 # The flow never does that: it is an error that the estimates have missed.
                 aim = h = aim / 4
@@ -229,6 +234,8 @@ class Flow(Position):
         self.stiff = self.stiff + 1 if limited else min(self.stiff, 0)
         for k, _, bent in step.kinks:
             step.errors[k] += bent
+        for k, on in many.items():
+            self._leave_crowd(step, k, on)
         self._accept(step.state, aim, log_dt, step.errors)
         worst = max(error / self.errors.step, clock_error / self.errors.clock, 1e-300)
         grown = min(4.0, 0.8 * worst**-0.25)
@@ -236,6 +243,15 @@ class Flow(Position):
             grown *= max(0.5, (self.last_error / error) ** 0.1)
         self.last_error = error
         self.h = max(h, aim * grown) if aim < h else aim * grown
+
+    def _leave_crowd(self, step: Step, k: int, on: np.ndarray) -> None:
+        """Let neuron k, which slid to where these hyperplanes meet, go the one way there is."""
+        c = step.now.p * step.state.planes.y
+        try:
+            leave_planes(step.state, k, c, on, "slides to where others meet")
+        except FlowBranched as branched:
+            name = int(np.flatnonzero(self.shares.group == k)[0])
+            self.fork = str(branched).replace(f"Neuron {k} ", f"Neuron {name} ", 1)
 
     def _at_fork(self, fork: Fork) -> bool:
         """Whether the neuron has come to w = 0 or a = 0; then its way on is looked for."""
@@ -301,6 +317,8 @@ class Flow(Position):
                 # them.
                 if self._worse(new, now) or (deep and self._worse(new, weigh(new, self.kind))):
                     error = math.inf
+                if not deep and not self.rescaled and crowded(new):
+                    error = math.inf  # explicit steps find out what they do there
                 allowed = self._allowed()
                 if error <= allowed:
                     self._refuse_unfitted(now)
@@ -407,6 +425,25 @@ class Flow(Position):
         small = sizes(now) < PATH.shrunk * sizes(self.moments[0].state)
         return int((small & active).sum())
 
+    def _refuse_regrown(self) -> None:
+        """Claim no rest after a balanced neuron had all but vanished, and has grown again.
+
+        There the smallest difference between its layers led to a network in which its output weight
+        has the other sign, and descent goes there; rest is elsewhere then.
+        """
+        if not self.balanced:
+            return
+        first = self.moments[0].state
+        alive = first.planes.slopes(self.shares.expand(self.state).side).any(axis=1)
+        shares = (sizes(moment.state) / np.maximum(sizes(first), 1e-300) for moment in self.moments)
+        small = np.min([share[alive & (first.a != 0)].min(initial=1.0) for share in shares])
+        if small < PATH.shrunk:
+            raise Undecided(
+                "the flow would be at rest, but a neuron had shrunk to a share of "
+                f"{small:.1e} of its size and grown again, and the smallest difference between "
+                "its two layers would have led elsewhere"
+            )
+
     def _comes_to_rest(self) -> bool:
         """Whether there is a point of rest that the flow must come to; looked for now and then."""
         if self.rest is not None:
@@ -423,6 +460,7 @@ class Flow(Position):
         near = rest(self.state, self.now, seen, self.kind)
         if near is not None:
             self._refuse_unstable(near.dying + self.decayed + self._shrunk())
+            self._refuse_regrown()
             self.rest = near
             return True
         if not long_since:

@@ -8,8 +8,10 @@ positive side is pulled along e by Σ c_i r_i (1 where r_i > 0, α where r_i < 0
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,11 @@ MOST_ROOM = 2**25
 """Numbers in all factorised faces together: 256 MB. With more neurons some share a place."""
 MOST_PRODUCTS = 2500
 """Hyperplanes up to which the products of their normals with each other are kept: 50 MB."""
+MOST_RAYS = 4000
+"""Rays on which hyperplanes meet that are looked at: some hundredths of a second once, and then a
+product of their number and that of the points for every step with a neuron at w = 0 …"""
+MOST_RAY_WORK = 10**8
+"""… if finding them takes no more operations than this."""
 DEPENDENT = 1e-10
 """Singular values of normals up to this share of the largest are taken for 0."""
 
@@ -81,6 +88,30 @@ class Hyperplanes:
     def lengths(self) -> np.ndarray:
         """The norms of the samples."""
         return np.abs(self.lines.r)
+
+    @cached_property
+    def rays(self) -> np.ndarray:
+        """φ of the points (columns) on the rays (rows) along which hyperplanes meet.
+
+        Between them a sum of the φ of the points is linear: it is positive somewhere if it is on
+        one of them. Where there are too many, some are drawn.
+        """
+        U, size, Vt = np.linalg.svd(self.e, full_matrices=False)
+        across = Vt[size > DEPENDENT * size.max(initial=1.0)]
+        E, rank = self.e[self.e.any(axis=1)] @ across.T, len(across)
+        most = int(min(max(MOST_RAY_WORK // max(rank, 1) ** 3, 1), MOST_RAYS))
+        if math.comb(len(E), max(rank - 1, 0)) <= most:
+            chosen = np.array(list(combinations(range(len(E)), max(rank - 1, 0))), dtype=int)
+        else:
+            rng = np.random.default_rng(0)  # always the same ones
+            chosen = np.array([rng.permutation(len(E))[: rank - 1] for _ in range(most)])
+        normals = E[chosen] if chosen.size else np.zeros((1, 0, rank))
+        last = (
+            np.linalg.svd(normals, full_matrices=True)[2][:, -1:] if rank else np.zeros((1, 1, 0))
+        )
+        t = np.vstack([last[:, 0], -last[:, 0]]) @ across @ self.X.T
+        t[np.abs(t) <= DEPENDENT * self.lengths] = 0.0  # on the hyperplane but for rounding
+        return np.where(t > 0, t, self.alpha * t)
 
     def face(self, on: np.ndarray) -> Face:
         """The face on which these hyperplanes (their numbers, increasing) meet; it is cached."""

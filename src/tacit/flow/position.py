@@ -9,7 +9,7 @@ from time import thread_time
 
 import numpy as np
 
-from tacit.flow.branching import FlowBranched, settle_start
+from tacit.flow.branching import FlowBranched, led_away, settle_start
 from tacit.flow.clock import log_time
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.merge import alone, merge
@@ -67,11 +67,17 @@ class Position:
         return log_L > self.now.log_L + PATH.rise * (1 + abs(self.now.log_L))
 
     def _worse(self, state: State, now: Weights) -> bool:
-        """Whether the loss rises; of rescaled weights, whether the smoothed margin falls."""
+        """Whether the loss rises; of rescaled weights, whether the smoothed margin falls.
+
+        A sample that a neuron comes to see, or that none sees any more, counts before and after.
+        """
+        log_L, before = now.log_L, self.now.log_L
+        seen, later = seen_by(self.state), seen_by(state)
+        if (seen != later).any():
+            log_L, before = (weigh(at, self.kind, seen | later).log_L for at in (state, self.state))
         if not self.rescaled:
-            return self._rises(now.log_L)
-        before = -self.now.log_L / square_norm(self.state)
-        return -now.log_L / square_norm(state) < (1 - PATH.fall) * before
+            return log_L > before + PATH.rise * (1 + abs(before))
+        return -log_L / square_norm(state) < -(1 - PATH.fall) * before / square_norm(self.state)
 
     def log10_depth(self) -> float:
         """log₁₀ log₁₀(1/L) of the samples on which a neuron is active."""
@@ -131,6 +137,7 @@ class Position:
         now = now or weigh(new, self.kind)
         self._refuse_unfitted(now)
         self._note_parting(new, now)
+        self._note_leaving(new, now)
         self.steps += 1
         self.s += h
         self.log_t = float(np.logaddexp(self.log_t, log_dt))
@@ -173,6 +180,16 @@ class Position:
             self.fork = (
                 f"Neuron {self.shares.members[k][0]} is on the hyperplane of points of both "
                 "labels, whose pulls cancel here: from there on it may stay or leave."
+            )
+
+    def _note_leaving(self, new: State, now: Weights) -> None:
+        """Note a neuron that has been at w = 0 and, by these pulls, may leave it or stay."""
+        held = (self.state.side == 0)[:, new.planes.e.any(axis=1)].all(axis=1)
+        away = led_away(new, now.p * new.planes.y)
+        for k in away[held[away]][:1].tolist():
+            self.fork = (
+                f"Neuron {self.shares.members[k][0]} is at w = 0, where nothing pushes it back "
+                "any more in some direction: from there on it may stay or leave."
             )
 
     def _refuse_orthogonal(self, new: State) -> None:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.flow.branching import led_away
 from tacit.flow.exponential_tail import Kind, Weights, weights
 from tacit.flow.hyperplanes import Hyperplanes
 from tacit.flow.sizes import norms
@@ -325,6 +326,8 @@ def _stays(
     if held.events or (np.linalg.norm(velocity[live], axis=1) > none).any():
         return False
     if set(np.flatnonzero(_live(state, velocity))) - set(live):  # one that was to die out grows
+        return False
+    if len(led_away(state, c)):
         return False
     kinks = np.abs(plus - minus) > none
     repels = state.a[live, None] * (plus - minus) > 0

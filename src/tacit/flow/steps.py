@@ -111,30 +111,35 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
         advance(new, p * y, h, None if change is None else change * y / h)
         return new
 
+    def weighed(at: State) -> Weights:
+        there = weigh(at, kind, seen)
+        if not math.isfinite(there.log_L):
+            raise Undecided("a step leads beyond floating point")
+        return there
+
     one = now.p
     early = after(state, one / 2)
-    half = weigh(early, kind, seen)
+    half = weighed(early)
     two = half.p
     if h * float(_turns(state, two - one).max()) > STEP.steady:
         middle = after(state, two / 2)
-        half = weigh(middle, kind, seen)
+        half = weighed(middle)
         three = half.p
-        four = weigh(after(early, three - one / 2), kind, seen).p
+        four = weighed(after(early, three - one / 2)).p
         first = after(state, one / 4 + (two + three) / 6 - four / 12, (three - one) / 2)
         new = after(first, four / 4 + (two + three) / 6 - one / 12, (four - three) / 2)
-        end = weigh(new, kind, seen)
+        end = weighed(new)
         drift = _coarse(_turns(state, one - 2 * three + end.p)) / 16  # p is taken to be linear
         # The mean of p up to the middle is that of a parabola, not `two`, which led there.
         late = h * ((5 * one + 8 * three - end.p) / 24 - two / 2)
         half = half._replace(log_L=half.log_L - _work(middle, three, late))
         errors = _coarse(_turns(state, four - end.p)) * h / 6
+        errors = np.maximum(errors, STEP.chance * (h * drift) ** (4 / 3))
     else:
         first, new = early, after(early, one / 2)
-        end = weigh(new, kind, seen)
+        end = weighed(new)
         drift = _coarse(_turns(state, end.p - one)) / 2
         errors = drift * h
-    if not math.isfinite(end.log_L):
-        raise Undecided("a step leads beyond floating point")
     # A sample that no neuron saw pulls as before when one sees it, but where its p was cut.
     cut = ~seen & (one * lengths >= float(one[seen] @ lengths[seen]))
     kinks, leverage = [], _leverage(state)

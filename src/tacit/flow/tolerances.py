@@ -118,6 +118,10 @@ class StepTolerances:
     """The least log p that is kept apart from 0."""
     steady: float = 1e-7
     """When no neuron turns by more than this because p changes within a step, two stages do."""
+    chance: float = 0.01
+    """The least error of an explicit step, over that of a p that is taken to be linear, to the
+    power 4/3, since it is of one order more. In ordinary steps it is 0.1 to 100 times that; where
+    the p of a sample falls to nothing in a step, differences of p may be 0 by chance."""
     most_work: float = 1e7
     """Operations to which the derivative of the margins goes through events: some 10 ms."""
     most_bend: float = 10.0

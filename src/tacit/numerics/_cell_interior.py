@@ -10,7 +10,9 @@ over the samples, keeps its digits until lengths and their bounds τ_g can hardl
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -47,10 +49,11 @@ class InCells:
 
 
 @np.errstate(all="ignore")  # what is not a number ends the method
-def widest_in_cells(cells: CellGroups) -> InCells:
+def widest_in_cells(cells: CellGroups, deadline: float = math.inf) -> InCells:
     """A proposal, up to a share `CELLS.precision` of the largest t or what rounding leaves.
 
-    t should be of size 1, and so should the entries of P.
+    t should be of size 1, and so should the entries of P. After the deadline (of `perf_counter`) it
+    is what there is.
     """
     program, point = _Conditions(cells), _first(cells)
     best, least, fruitless = point, np.inf, 0
@@ -63,7 +66,7 @@ def widest_in_cells(cells: CellGroups) -> InCells:
         if wrong < least:
             best, least = point, wrong
         aim = CELLS.precision * max(min(abs(point.t), 1.0), CELLS.precision)
-        if wrong <= aim or fruitless == CELLS.most_fruitless:
+        if wrong <= aim or fruitless == CELLS.most_fruitless or perf_counter() > deadline:
             break
         try:
             system = _System(program, point, lacks)

@@ -13,8 +13,10 @@ x_i, of what a group in its cell feels of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -46,21 +48,25 @@ def widest(
     sign: np.ndarray,
     pattern: np.ndarray,
     unit: float = 1.0,
+    deadline: float = math.inf,
 ) -> Widest:
     """The widest margin of groups in their closed cells.
 
     Group g has an output of this sign, and slides where its pattern is 0. `unit` is about the
-    margin that is to come. What comes back may be worse than the bound: its reader decides.
+    margin that is to come. What comes back may be worse than the bound: its reader decides. After
+    the deadline (of `perf_counter`) it is the best that there is.
     """
     program = _Proposals(X, y, alpha, sign, pattern)
     best = program.judged(np.zeros((len(sign), X.shape[1])), np.ones(len(X)))
     for _ in range(2):
-        inside = widest_in_cells(program.cells(unit))
+        inside = widest_in_cells(program.cells(unit), deadline)
+        if perf_counter() > deadline:
+            break
         for guess in program.guesses(inside, unit):
             found = program.judged(*guess)
             if _better(found, best):
                 best = found
-            if program.done(best):
+            if program.done(best) or perf_counter() > deadline:
                 return best
         # In units of its own, where the margin is far from the one expected.
         if 1 / CELLS.same_unit < best.bound / unit < CELLS.same_unit:
