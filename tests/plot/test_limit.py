@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from helpers import refused, rest_long
-from tacit import Setting, load
+from tacit import Dataset, Setting, load
 from tacit.flow import Outcome, limit
 from tacit.flow.path_measures import along
 from tacit.plot import draw_limit
@@ -61,6 +61,20 @@ def line(ax, start: str):
 
 def words(ax) -> str:
     return " ".join(text.get_text() for text in ax.texts)
+
+
+def test_moments_beyond_floating_point_are_not_drawn_at_one_point() -> None:
+    """At log₁₀ L = −10²⁵¹, where the distance fell in a vertical line that no path has."""
+    end = limit(Dataset(np.array([[1.0, 0.0], [1.0, 2e-4]]), np.array([1, -1])), BOTH)
+    assert end.outcome.settled and end.path.last.beyond > 0
+    ax = panels(end)
+    across = line(ax["distance of the path from the limit"], "angle").get_xdata()
+    assert across[-1] == pytest.approx(end.log10_depth) and (np.diff(across) > 0).all()
+    across = line(ax["margin, normalised by the weights' norm"], "margin").get_xdata()
+    assert across[-1] == pytest.approx(end.log10_depth) and (np.diff(across) > 0).all()
+    (title,) = [title for title in ax if title.startswith("loss over the time")]
+    assert end.path.last.loss_text() in title
+    assert (np.diff(ax[title].lines[0].get_ydata()) < 0).all()
 
 
 def test_the_panels_hold_the_limit_s_numbers() -> None:

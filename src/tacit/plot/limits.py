@@ -1,6 +1,7 @@
 """The limit of gradient flow and the way there: outputs, neurons, margins, loss, distance."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +9,9 @@ from matplotlib.figure import Figure
 
 from tacit.flow import Limit, Limits
 from tacit.flow.limits import ROUNDING, index_of_worst, layers_text
+from tacit.flow.path import Moment
 from tacit.messages import printable
+from tacit.numerics.float64 import LN10
 from tacit.plot.axes import LIMIT, SMALL, TITLE, draws, logarithmic, own_axes, say, widen
 from tacit.plot.neuron_paths import neuron_paths
 from tacit.plot.plane import MINUS, PLUS, network_outputs
@@ -53,13 +56,13 @@ def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     limit, ax = limit.worst, own_axes(ax)
     measures = limit.measures
     first = measures.separation
-    depth = -measures.log10_loss
-    late = np.arange(len(depth)) >= (len(depth) if first is None else first)
-    late &= depth > 0
+    late = np.arange(len(measures.log10_loss)) >= (math.inf if first is None else first)
+    late &= measures.log10_loss < 0
     if late.sum() < 2:
         return say(ax, title, "the path never gives\nevery point its label")
-    ax.plot(depth[late], measures.margin[late], c="black", lw=1.6, label="margin")
-    ax.plot(depth[late], measures.smoothed_margin[late], "--", c="0.45", label="smoothed margin")
+    depth = _depth_axis(ax, [limit.path.moments[k] for k in np.flatnonzero(late)])
+    ax.plot(depth, measures.margin[late], c="black", lw=1.6, label="margin")
+    ax.plot(depth, measures.smoothed_margin[late], "--", c="0.45", label="smoothed margin")
     if limit.margin is not None:
         ax.axhline(limit.margin, c=PLUS, lw=1, label=f"the limit's: {limit.margin:.5g}")
     best = limit.certificate
@@ -77,8 +80,7 @@ def margins(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
         )
         if not known:
             ax.plot([], [], " ", label=f"no network has more than {upper:.5g}")
-    logarithmic(ax.xaxis, depth[late])
-    ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="margin")
+    ax.set(title=title, ylabel="margin")
     ax.legend(loc="best", fontsize=SMALL)
     return ax
 
@@ -90,8 +92,11 @@ def loss(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     So start and end are both seen, and the label of such an axis says how it is scaled.
     """
     title = "loss over the time of gradient flow"
-    ax, measures = own_axes(ax), limit.worst.measures
+    ax, measures, path = own_axes(ax), limit.worst.measures, limit.worst.path
     there = np.isfinite(measures.log10_time)
+    if path.last.beyond:  # its moments there would all be drawn at one point
+        there &= [moment.beyond == 0 for moment in path.moments]
+        title += f"\n(it goes on to {path.last.loss_text()})"
     if there.sum() < 2:
         return say(ax, title, "the flow does not move")
     log_t, log_L = measures.log10_time[there], measures.log10_loss[there]
@@ -111,21 +116,39 @@ def distance(limit: Limit | Limits, ax: Axes | None = None) -> Axes:
     limit, ax = limit.worst, own_axes(ax)
     if not limit.outcome.settled:
         return say(ax, title, f"no limit is claimed:\nthe path is {limit.outcome}")
-    depth, angle = -limit.approach[:, 0], limit.approach[:, 1]
-    there = (depth > 0) & (angle > 0)
+    angle = limit.approach[:, 1]
+    moments = [moment for moment in limit.path.moments if moment.log_L < 0]
+    there = angle > 0
     if there.sum() < 2:
         return say(ax, title, "the path is at its limit")
-    ax.plot(depth[there], angle[there], c="black", lw=1.6, label="angle to the limit")
-    logarithmic(ax.xaxis, depth[there])
+    depth = _depth_axis(ax, [moments[k] for k in np.flatnonzero(there)])
+    ax.plot(depth, angle[there], c="black", lw=1.6, label="angle to the limit")
     logarithmic(ax.yaxis, angle[there])
     rate = limit.rate
     if rate is not None:
-        late = there & (depth >= max(depth[-1] / 30, 1.0))
-        x = depth[late]
-        height = np.exp(np.mean(np.log(angle[late]) + rate * np.log(x)))
-        ax.plot(x, height * x**-rate, "--", c=PLUS, label=f"fit: log(1/L)^({-rate:.2g})")
+        powers = np.array([moments[k].log10_depth for k in np.flatnonzero(there)])
+        late = (powers > 0) & (powers >= min(powers[-1] - math.log10(30), *powers[-6:]))
+        height = np.mean(np.log10(angle[there][late]) + rate * powers[late])
+        fit = 10.0 ** (height - rate * powers[late])
+        ax.plot(depth[late], fit, "--", c=PLUS, label=f"fit: log(1/L)^({-rate:.2g})")
     if angle[there].min() < ROUNDING:
         ax.axhspan(angle[there].min() / 2, ROUNDING, color="0.92", label="rounding")
-    ax.set(title=title, xlabel="log₁₀(1/L)", ylabel="angle (rad)")
+    ax.set(title=title, ylabel="angle (rad)")
     ax.legend(loc="best", fontsize=SMALL)
     return ax
+
+
+def _depth_axis(ax: Axes, moments: Sequence[Moment]) -> np.ndarray:
+    """Where moments with a loss below 1 are on the horizontal axis, which is scaled and labelled.
+
+    That is at log₁₀(1/L); at its logarithm where a path goes on beyond floating point.
+    """
+    if not moments[-1].beyond:
+        depth = np.array([-moment.log_L / LN10 for moment in moments])
+        logarithmic(ax.xaxis, depth)
+        ax.set_xlabel("log₁₀(1/L)")
+        return depth
+    depth = np.array([moment.log10_depth for moment in moments])
+    widen(ax.xaxis, 1.0, depth)
+    ax.set_xlabel("log₁₀ log₁₀(1/L)\n(logarithmic beyond ±1)")
+    return depth
