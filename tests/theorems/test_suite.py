@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -207,7 +208,8 @@ def test_the_flow_approaches_the_prediction(id):
     said = one.predict(case)
     last = run.path[-1].log_loss / np.log(10)
     seen = [one.residual(said, case, up_to(run, depth)) for depth in (-1, -30, last)]
-    assert seen[0] > seen[1] > seen[2] or seen[0] <= ZERO, seen
+    # What is 0 up to rounding need not fall any more.
+    assert all(late < early or late <= ZERO for early, late in pairwise(seen)), seen
 
 
 @pytest.mark.parametrize("id", [id for id in ALL if theorem(id).errata])
