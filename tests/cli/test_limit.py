@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -103,6 +104,16 @@ def test_the_limit_can_be_checked_from_its_groups_alone(kind: str, tacit) -> Non
     assert result["log10_loss"] <= -50 and result["log10_time"] > 40
     assert result["path_to_limit"][-1][0] == pytest.approx(result["log10_loss"])
     assert result["path_to_limit"][-1][1] < result["path_to_limit"][0][1]
+
+
+@pytest.mark.long
+def test_the_first_time_as_much_is_proved_as_later(tmp_path: Path) -> None:
+    """What is compiled on the way took the time of the proof: `converged` was said, once."""
+    words = [sys.executable, "-m", "tacit", "limit", *LIMITS["first layer"], *ALL, "--json"]
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(words, env=cold, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and as_json(done.stdout)["outcome"] == "proved"
+    assert list(tmp_path.rglob("*.nbc"))
 
 
 def test_the_optimum_is_that_of_tacit_optimum(tacit) -> None:

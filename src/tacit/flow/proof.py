@@ -18,6 +18,7 @@ from tacit.flow.follow import Flow
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.state import State
 from tacit.flow.tolerances import DEEPEST
+from tacit.numerics.branch_and_bound import compilation
 from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Network
 from tacit.values.setting import Layers
@@ -41,8 +42,10 @@ def what_is_proved(
     seconds: float,
 ) -> ProvedEnd | None:
     """The proof for this limit; the path itself stays as it is."""
-    until = perf_counter() + seconds
     both, last_try = path.last.state.both, flow.tries + MOST_TRIES
+    if not both:  # the bounds of fixed output weights are searched for
+        compilation()  # if that is not on disk already; no part of the time
+    until = perf_counter() + seconds
     train: Layers = "both" if both else "first"
 
     def bounded(longer: Path) -> ProvedEnd | None:
