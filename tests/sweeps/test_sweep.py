@@ -286,28 +286,47 @@ def test_killed_once_it_ends_with_the_same_table(file: Path, table: bytes, tmp_p
 
 @pytest.mark.long
 def test_killed_again_and_again_it_ends_with_the_same_table(
-    file: Path, table: bytes, tmp_path: Path
+    longer: Path, table: bytes, tmp_path: Path
 ) -> None:
-    """The whole tree by kill -9: now while it starts, now after one more run or two."""
+    """The whole tree by kill -9: now while it starts, now after some more runs."""
     out, dice, kills = tmp_path / "s", random.Random(7), 0
-    while True:
-        before, more = there(out), dice.choice([0, 2, 3])
-        process = begin(file, out, "--json")
+    for more in (0, 2, 3, 0, 3, 2):
+        before = there(out)
+        process = begin(longer, out, "--json")
         if more:
             until(process, lambda n=before + more: there(out) >= n)
-        time.sleep(dice.random() * (0.1 if more else 1.0))
+        else:
+            time.sleep(dice.random())
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             kills += 1
         said, wrong = process.communicate()
-        assert wrong == ""
-        if said:  # it was done, even if it was killed before it could leave
-            assert json.loads(said)["runs"] == RUNS
-            break
-        assert process.returncode == -signal.SIGKILL
+        # It may be done all the same, and be killed before it could leave.
+        assert wrong == "" and (said or process.returncode == -signal.SIGKILL)
     assert kills >= 3
-    assert (out / "table.csv").read_bytes() == table
-    assert there(out) == RUNS
+    said, wrong = begin(longer, out, "--json").communicate()
+    assert wrong == "" and json.loads(said)["runs"] == LONGER
+    lines = (out / "table.csv").read_bytes().splitlines()
+    assert lines[: RUNS + 1] == table.splitlines() and len(lines) == LONGER + 1
+    assert there(out) == LONGER
+
+
+def test_an_interrupt_while_a_dead_process_is_buried_leaves_none(monkeypatch) -> None:
+    """A terminal interrupts the processes too: one ends before the command hears of it."""
+    with pytest.raises(KeyboardInterrupt), Cores(1) as cores:
+        assert not cores.gpu  # starts one, and waits until it is ready
+        process = cores._workers[0].process
+        join = process.join
+
+        def interrupted(seconds: float | None = None) -> None:
+            if seconds is not None:
+                raise KeyboardInterrupt
+            join()
+
+        monkeypatch.setattr(process, "join", interrupted)
+        os.kill(process.pid, signal.SIGKILL)
+        cores._listen()
+    assert not Path(f"/proc/{process.pid}").exists()
 
 
 @pytest.mark.long

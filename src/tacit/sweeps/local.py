@@ -164,10 +164,10 @@ class Cores:
         return said
 
     def _bury(self, worker: _Worker) -> None:
-        self._workers.remove(worker)
         worker.process.join(1)  # its pipe ends a moment before itself
         code = worker.process.exitcode
         worker.end()
+        self._workers.remove(worker)  # now: if this is interrupted, `close` waits for its end
         how = f"ended with exit code {code}"
         if code is None or code < 0:
             name = _name(-(code or -9))
