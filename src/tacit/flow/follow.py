@@ -12,7 +12,6 @@ import numpy as np
 from tacit.flow.branching import FlowBranched, crowded, leave_origin, leave_planes
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.hyperplanes import hyperplanes_of
-from tacit.flow.motion import CROSS
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.position import Position
 from tacit.flow.rescaling import shrinking
@@ -37,7 +36,7 @@ from tacit.flow.steps import (
     stiffness,
     weigh,
 )
-from tacit.flow.tolerances import PATH, REST, STAGE, STEP, PathTolerances
+from tacit.flow.tolerances import PATH, REST, STEP, PathTolerances
 from tacit.messages import count
 
 
@@ -279,9 +278,7 @@ class Flow(Position):
     def _implicit_phase(self, last_try: float) -> None:
         """Long implicit steps, as long as they are long; each with an estimate of its error."""
         self._merge()
-        # What errors allow, and what is tried: less, where a hyperplane is in the way.
-        aim = h = PATH.try_implicit * self.h
-        failed, blocked, before = 0, False, self.steps
+        h, failed, before = PATH.try_implicit * self.h, 0, self.steps
         self.answer: Answer | None = None
         trend = np.zeros(len(self.now.p))
         while self._above_goal() and not self.fork and not self._comes_to_rest():
@@ -301,20 +298,14 @@ class Flow(Position):
             if self.rescaled:
                 shrink, pace = shrinking(self.state, self.now)
             h = min(h, most / pace, self.errors.farthest / fastest)
-            aim = min(aim, h)
-            if blocked and aim == h and self._crosses(PATH.imminent * h, shrink):
-                continue
             log_p = _logs(self.now.p)
-            landed = self._second_order(aim, log_p, trend, shrink)
+            landed = self._second_order(h, log_p, trend, shrink)
             if isinstance(landed, Failed):
-                # Where Newton's method fails across a hyperplane, the step ends just before it.
-                if aim * fastest < PATH.before_fork and self._meets_fork(aim):
+                if h * fastest < PATH.before_fork and self._meets_fork(h):
                     self.stiff = 0
                     return
                 failed += deep
-                blocked = landed.crossing and aim == h and landed.share > PATH.too_near
-                aim *= landed.share * PATH.before_plane if blocked else Failed().share
-                h = h if blocked else aim
+                h *= PATH.after_failure
             else:
                 new, now, late = landed.state, landed.now, self._late()
                 size = sizes(new)
@@ -333,26 +324,23 @@ class Flow(Position):
                 if not deep and not self.rescaled and crowded(new):
                     error = math.inf  # explicit steps find out what they do there
                 allowed = self._allowed()
-                # The error is of third order.
-                grown = min(3.0, max(0.2, 0.9 * (allowed / max(error, 1e-300)) ** (1 / 3)))
                 if error <= allowed:
                     self._refuse_unfitted(now)
-                    self.log_scale += 2 * shrink.rate * aim if shrink else 0.0
-                    middle = None if late else half_way(self.state, landed, aim, self.kind)
-                    log_dt, _ = self._elapsed(new, aim, now, middle)
-                    self._accept(new, aim, log_dt, landed.errors, now)
+                    self.log_scale += 2 * shrink.rate * h if shrink else 0.0
+                    middle = None if late else half_way(self.state, landed, h, self.kind)
+                    log_dt, _ = self._elapsed(new, h, now, middle)
+                    self._accept(new, h, log_dt, landed.errors, now)
                     self.answer = landed.answer
-                    trend = (_logs(self.now.p) - log_p) / aim
-                    aim = h = max(h, aim * grown) if aim < h else aim * grown
+                    trend = (_logs(self.now.p) - log_p) / h
                 else:
                     self.rejected += 1
-                    aim = h = aim * grown
+                # The error is of third order.
+                h *= min(3.0, max(0.2, 0.9 * (allowed / max(error, 1e-300)) ** (1 / 3)))
             if deep and h * self._fastest() < PATH.shortest:
                 if not self.state.both:
                     raise Undecided("rounding hides what happens at an activation hyperplane")
                 self._rescale()
-                aim = h = 1 / self._fastest()
-                trend, self.answer = np.zeros(len(self.now.p)), None
+                h, trend, self.answer = 1 / self._fastest(), np.zeros(len(self.now.p)), None
             elif not deep and h * stiffness(self.state, self.now) < 1:
                 # Explicit steps are as good.
                 self.h = h if self.steps > before else self.h
@@ -362,7 +350,7 @@ class Flow(Position):
     def _second_order(
         self, h: float, log_p: np.ndarray, trend: np.ndarray, shrink: Shrink | None
     ) -> Landed | Failed:
-        """A step of second order, or what of it is to be tried next.
+        """A step of second order.
 
         It is Alexander's (1977), which damps what is stiff: p changes linearly from that at γh,
         where an implicit step of first order leads, to that of the end.
@@ -370,53 +358,24 @@ class Flow(Position):
         kind, way = self.kind, GAMMA * h
         ahead = np.clip(way * trend, -PATH.most_guess, PATH.most_guess)
         early = implicit(self.state, way, kind, log_p + ahead, self.answer, shrink)
-        if isinstance(early, Failed) and early.guessed:
+        if early is Failed.GUESS:
             # A trend that has just turned is a worse guess than no trend.
             early = implicit(self.state, way, kind, log_p, None, shrink)
         if isinstance(early, Failed):
-            return early._replace(share=early.share * GAMMA)
+            return early
         first = early.now.p
         middle = _logs(first)
         ahead = np.clip((middle - log_p) * (1 / GAMMA - 1), -PATH.most_guess, PATH.most_guess)
         whole = partial(implicit, self.state, h)
         step = partial(in_two, self.state, h, shrink) if shrink else whole
         landed = step(kind, middle + ahead, early.answer, earlier=first)
-        if isinstance(landed, Failed) and landed.guessed:
+        if landed is Failed.GUESS:
             landed = step(kind, middle, None, earlier=first)
         if isinstance(landed, Failed):
             return landed
         return landed._replace(
             first=first, errors=second_order_errors(self.state, self.now.p, early, landed, h)
         )
-
-    def _crosses(self, within: float, shrink: Shrink | None) -> bool:
-        """Let the first neuron that crosses a hyperplane in this short time do it, with p as it is.
-
-        What it does then, it may do fast: the step ends there.
-        """
-        c, own = self.now.p * self.state.planes.y, None if shrink is None else shrink.own
-        new, ahead = self.state.copy(), self.state.copy()
-        try:
-            advance(ahead, c, within, None, own)
-            rows = ahead.events.rows
-            when = rows[rows[:, 2] == CROSS, 3]
-            if not len(when):
-                return False
-            time = float(when.min()) + STAGE.tie * within
-            advance(new, c, time, None, own)
-        except Undecided:
-            return False
-        now = weigh(new, self.kind)
-        if self.rescaled or self._deep():
-            now = now._replace(p=self.now.p)
-        if self._worse(new, now) or (crowded(new) and not self.rescaled):
-            return False
-        if shrink is not None:
-            shrink.fade(new, time)
-            self.log_scale += 2 * shrink.rate * time
-        log_dt, _ = self._elapsed(new, time, now)
-        self._accept(new, time, log_dt, np.zeros(len(new.a)), now)
-        return True
 
     def _meets_fork(self, h: float) -> bool:
         """Whether a neuron comes to w = 0 or a = 0 in a step that is as short as this."""

@@ -53,7 +53,8 @@ class Segment:
     def share(self, p: Array, found: Mismatch) -> float:
         """Where to look next, as a share of what is left of the step; 0 where this is good."""
         left = left_over(self.p, self.found, found)
-        good = left >= -STEP.overshoot and found.error <= STEP.rise * self.least
+        most = STEP.overshoot if self.looked else math.inf
+        good = -STEP.overshoot <= left <= most and found.error <= STEP.rise * self.least
         if good or self.looked == STEP.most_looks:
             return 0.0
         self.looked += 1

@@ -178,7 +178,8 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1)
 
 
-os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _log(most: int) -> motion.Log:

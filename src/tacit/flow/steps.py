@@ -9,6 +9,7 @@ and the steps need not shrink).
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from tacit.flow import _tail, newton, sensitivity
 from tacit.flow._faces import Faces
 from tacit.flow._lines import sees, square_slopes
 from tacit.flow.exponential_tail import Kind, Weights
-from tacit.flow.motion import CROSS, RELEASE
+from tacit.flow.motion import RELEASE
 from tacit.flow.sizes import norms, rates, sizes
 from tacit.flow.stage import Undecided, advance, by_pieces, hold, pull, velocities
 from tacit.flow.state import State
@@ -226,14 +227,11 @@ class Landed(NamedTuple):
     """… and the error of each neuron, relative to it."""
 
 
-class Failed(NamedTuple):
-    """An implicit step that Newton's method does not find, and what of it to try next."""
+class Failed(Enum):
+    """Why an implicit step is not found."""
 
-    share: float = 0.25
-    crossing: bool = False
-    """Whether that ends where a neuron comes to a hyperplane, which it may cross or not."""
-    guessed: bool = False
-    """Whether the guess itself led nowhere."""
+    GUESS = "with the p that was guessed there is no stage"
+    STEP = "Newton's method does not converge"
 
 
 class Answer(NamedTuple):
@@ -263,7 +261,7 @@ def implicit(
     to that of z₁.
 
     Where a neuron meets a hyperplane that repels it there may be no solution: with p of the end,
-    which answers to the crossing, it would not cross. Then the step is to end at the hyperplane.
+    which answers to the crossing, it would not cross.
 
     The margins answer smoothly to p, but p to the margins by e^(−q). So what is solved for is
     u = log p and ℓ = log L, as in interior-point methods:
@@ -286,21 +284,11 @@ def implicit(
     errors: list[float] = []
     linear, before_it = False, math.inf
     tried: list[tuple[np.ndarray, np.ndarray, float]] = []
-    segment, met, doubtful = None, np.empty((0, 5)), set[tuple[int, int]]()
+    segment: newton.Segment | None = None
     gained, since = math.inf, 0
     predicted = now.log_L
     log_values, log_slopes, _ = _tail.terms(q, exponential)
     ratio = np.exp(np.minimum(log_values - log_slopes, 100.0))
-
-    def failed() -> Failed:
-        at = state.copy()
-        try:
-            advance(at, now.p * y, h, None, shrink.own if shrink else None)
-        except Undecided:
-            return Failed()
-        crossed = [row[3] for row in at.events.rows.tolist() if tuple(row[:2]) in doubtful]
-        return Failed(min(crossed) / h, crossing=True) if crossed else Failed()
-
     for attempt in range(STEP.most_newton):
         p = newton.scaled(u, seen, ratio)
         new = state.copy()
@@ -311,26 +299,24 @@ def implicit(
             changing = None if earlier is None else rate * y
             advance(new, mean * y, h, changing, shrink.own if shrink else None)
         except Undecided:
-            return Failed(guessed=attempt == 0)
+            return Failed.STEP if attempt else Failed.GUESS
         if shrink:
             shrink.fade(new, h)
         q = new.outputs()
         if not np.isfinite(q).all():
-            return Failed(guessed=attempt == 0)
+            return Failed.STEP if attempt else Failed.GUESS
         found = newton.compare(u, p, q, seen, rest, predicted, exponential)
         level, rows, error = found.level, found.rows, found.error
         if len(rows) == 0:  # the margins have lost all digits that tell the samples apart
-            return failed()
-        before, met = met, new.events.rows
+            return Failed.STEP
         if segment is not None and (share := segment.share(p, found)):
-            doubtful = _crossings(before) ^ _crossings(met) or doubtful
             u, predicted = segment.between(share)
             tried = []
             continue
         if error < gained / 2:
             gained, since = error, len(errors)
         if len(errors) - since > STEP.patience:
-            return failed()
+            return Failed.STEP
         segment = newton.Segment(p, found, segment)
         errors.append(error)
         # No sample, however light, may be nearer than the nearest ones.
@@ -352,24 +338,19 @@ def implicit(
             way = float(h) if earlier is None else GAMMA * h
             better, rise = newton.improve(answer.rate, at, way, p, found)
         except np.linalg.LinAlgError:
-            return failed()
+            return Failed.STEP
         tried = [*tried[-STEP.most_mixed :], (u, better, level + rise)]
         slow = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
         linear = linear or slow
         u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
-            return failed()
+            return Failed.STEP
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
         # What neurons grow by is off by the length of the step times the error of p.
         known = known and (shrink is None or error <= STEP.deep * abs(level))
         if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
-    return failed()
-
-
-def _crossings(events: np.ndarray) -> set[tuple[int, int]]:
-    """Which neurons crossed which hyperplanes."""
-    return {(k, plane) for k, plane, what, *_ in events.tolist() if what == CROSS}
+    return Failed.STEP
 
 
 def in_two(
@@ -390,11 +371,11 @@ def in_two(
     try:
         advance(new, earlier * state.planes.y, late, None, shrink.own)
     except Undecided:
-        return Failed()
+        return Failed.STEP
     shrink.fade(new, late)
     landed = implicit(new, GAMMA * h, kind, guess, answer, shrink)
     if isinstance(landed, Failed):
-        return landed._replace(share=1 - GAMMA + GAMMA * landed.share if landed.crossing else 0.25)
+        return landed
     landed.state.events.rows[:, 3] += late
     landed.state.events = new.events + landed.state.events
     return landed

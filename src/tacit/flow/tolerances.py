@@ -56,7 +56,7 @@ class StepTolerances:
 
     newton: float = 1e-9
     """The error of log p at which Newton's method stops."""
-    most_newton: int = 20
+    most_newton: int = 30
     """Points that Newton's method may look at."""
     patience: int = 5
     """Iterations within which the error must halve, or the step is given up."""
@@ -179,12 +179,8 @@ class PathTolerances:
     tiny: float = 1e-12
     """Explicit steps, times the speed of the fastest neuron, below which no error is asked for:
     they could not be shortened in floating point."""
-    before_plane: float = 0.9995
-    """The share of the way to a hyperplane at which a step ends that fails across it, …"""
-    imminent: float = 1e-3
-    """… the share of a step in which the neuron then crosses it, with p as it is, …"""
-    too_near: float = 0.01
-    """… and the least share of a step that such a step may have: else it is shortened as others."""
+    after_failure: float = 0.25
+    """The share of an implicit step that is tried when Newton's method does not find it."""
     most_failed: int = 3
     """Steps that may fail where p is integrated as a state; then the weights are rescaled, which
     needs half of the steps."""
