@@ -67,7 +67,7 @@ class StepTolerances:
     has, …"""
     dear: float = 1e8
     """… but from so many operations on, where it takes as long as several stages, …"""
-    slow: float = 0.3
+    slow: float = 0.5
     """… this one does."""
     linear: float = 0.1
     """Newton's method converges linearly where the error falls to more than this share twice …"""
