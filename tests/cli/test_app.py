@@ -349,6 +349,7 @@ sys.exit(cli.main(sys.argv[1:]))
 def test_an_interrupted_run_is_saved_and_goes_on(tacit, tmp_path):
     out = tmp_path / "run"
     words = ("train", "xor", "--width", "4", "--lr", "0.01", "--out", str(out))
+    words += ("--picture", str(tmp_path / "learned.png"))
     running = subprocess.Popen(
         [sys.executable, "-c", SAYS_WHEN_IT_RUNS, *words, "--epochs", "1000000000"],  # hours
         stdout=subprocess.PIPE,
@@ -361,6 +362,7 @@ def test_an_interrupted_run_is_saved_and_goes_on(tacit, tmp_path):
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130
     assert stderr.count("\n") == 1 and "interrupted at epoch" in stderr and str(out) in stderr
+    assert "learned.png was not made" in stderr and not (tmp_path / "learned.png").exists()
     with np.load(out / "arrays.npz") as arrays:
         epoch = int(arrays["epochs"][-1])
     more = tacit("train", "--resume", out, "--epochs", epoch + 5, "--json")[1]

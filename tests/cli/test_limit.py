@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit.explanation  # noqa: F401  (before a test changes `binary_limit`, which it takes over)
 from helpers import rest_long
 from tacit import load
 from tacit.cli import main
@@ -359,8 +360,11 @@ def test_an_interrupted_path_is_shown_and_saved(tacit, tmp_path: Path, monkeypat
     assert code == 130 and as_json(out)["outcome"] == "undecided"
     assert err.count("\n") == 1 and "interrupted at log₁₀ loss" in err and str(run) in err
     assert (run / "limit.json").exists() and not picture.exists()
-    code, out, err = tacit(*words)
+    assert f"; {picture} was not made; saved in" in err  # it was passed over in silence
+    proof = tmp_path / "proof"
+    code, out, err = tacit(*words, "--proof", proof)
     assert code == 130 and "undecided" in out and "nothing was saved" in err
+    assert f"; {picture} was not made; {proof} was not made; nothing" in err and not proof.exists()
 
 
 def test_of_several_classes_those_that_were_done_are_kept(tacit, tmp_path, monkeypatch) -> None:

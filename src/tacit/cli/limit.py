@@ -16,7 +16,9 @@ from tacit.cli._app import (
     as_options,
     command,
     compile_first,
+    not_made,
     print_json,
+    proof_or_not_so,
     seconds_to_write,
     time_left,
     warn,
@@ -57,7 +59,8 @@ def limit(
 ) -> int:
     """Follow gradient flow to its end: which network it becomes, and whether that is the best.
 
-    Every outcome is an answer, with exit code 0; only `proved` and `converged` claim a limit.
+    Every outcome is an answer, with exit code 0; only `proved` and `converged` claim a limit. Exit
+    code 1 when --proof asks for a proof and there is none.
 
     Parameters
     ----------
@@ -137,7 +140,7 @@ def limit(
             from tacit.files import write_file
 
             with spinner("making the proof and checking it", hidden=json):
-                raw, verification = result.proof(time_left(seconds))
+                raw, verification = proof_or_not_so(lambda: result.proof(time_left(seconds)))
             asked["proof"] = verification.to_dict()
             write_file(proof, raw, force)
             written["proof"] = proof
@@ -152,7 +155,8 @@ def limit(
             _print_limit(result, written)
     if result.interrupted:
         saved = f"; saved in {out}" if "run" in written else f"; nothing was saved{failure}"
-        warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
+        at = f"{result.each[-1].log10_loss:.6g}{not_made(picture, proof)}"
+        warn(f"interrupted at log₁₀ loss {at}{saved}")
     return 130 if result.interrupted else 0
 
 

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import PointOptions, Unused, command, print_json, time_left, warn
+from tacit.cli._app import (
+    PointOptions,
+    Unused,
+    command,
+    print_json,
+    proof_or_not_so,
+    time_left,
+    warn,
+)
 from tacit.messages import count
 from tacit.values import BadInput, Setting
 
@@ -45,7 +53,8 @@ def optimum(
 ) -> int:
     """The widest margin any network can have on this data, with a proof. No training.
 
-    Exit code 1 when no network fits the labels, or none was found.
+    Exit code 1 when no network fits the labels, or none was found, and when --proof asks for a
+    proof and there is none.
 
     Parameters
     ----------
@@ -123,7 +132,7 @@ def optimum(
     if proof is not None:
         try:
             with spinner("making the proof and checking it", hidden=json):
-                raw, verification = proof_of(best, time_left(seconds))
+                raw, verification = proof_or_not_so(lambda: proof_of(best, time_left(seconds)))
             write_file(proof, raw, force)
             searched, best = best, replace(best, proof=verification)
         except Exception as error:  # the optimum is shown all the same
