@@ -391,6 +391,22 @@ def zeros(u: list[float]) -> list[float]:
     return [0.0 for _ in u]
 
 
+def test_a_method_that_proves_nothing_of_directions_is_not_the_last() -> None:
+    """Sets of points bound λ's function within 1e-3 here: too little for a share of the weight.
+
+    The file was thought to be wrong then, where trees prove all of it.
+    """
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(20, 20))
+    y = np.where(X[:, 0] + rng.normal(size=20) > 0, 1, -1)
+    first = {"train": "first", "width": 2, "init": "gaussian:0.1"}
+    end = limit(X, y, Setting(activation="leaky:0.3", **first))
+    verification = end.proof()[1]
+    assert end.proved.share is not None and verification.verified
+    (proved,) = verification.ends
+    assert proved.angle == end.proved.angle and float(proved.share) > 0.999
+
+
 def test_lies_are_refused(content) -> None:
     seen = 0
     for name, fake in lies(content):
