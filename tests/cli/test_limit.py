@@ -252,6 +252,7 @@ def test_a_person_reads_it(tacit) -> None:
         (("xor", "--train", "first", "--width", "7"), ("7", "even")),
         (("xor", "--train", "first", "--output-weight", "0"), ("--output-weight",)),
         (("xor", "--train", "first", "--output-weight", "nan"), ("--output-weight",)),
+        (("xor", "--train", "first", "--output-weight", "1e308"), ("output weights", "1e+50")),
         (("xor", "--output-weight", "2"), ("--output-weight", "--train first")),
         (("xor", "--train", "first", "--init", "balanced:1"), ("balanced",)),
         (("xor", "--init", "gausian:1"), ("gaussian",)),
@@ -278,6 +279,18 @@ def test_bad_input_is_one_line(tokens, words, tacit, tmp_path: Path, monkeypatch
     for word in words:
         assert word in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_leads_to_itself_is_one_line(tacit, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    proof = ("--proof", tmp_path / "proof")
+    given = (("limit", one, *proof), ("optimum", one, *proof))
+    written = [("limit", "xor", option, one) for option in ("--out", "--proof")]
+    for words in (*given, *written):
+        code, out, err = tacit(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1) and "one.csv" in err
 
 
 def test_the_data_is_not_replaced(tacit, tmp_path: Path, monkeypatch) -> None:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -171,16 +172,16 @@ def _check_targets(
     """What is to be written can be, and is not what is read."""
     from tacit.files import check_writable
 
-    given = [Path(part).resolve() for part in data.split(",") if part]
-    named: dict[Path, str] = {}
+    given = [realpath(part) for part in data.split(",") if part]
+    named: dict[str, str] = {}
     for option, path in (("--out", out), ("--picture", picture), ("--proof", proof)):
         if path is None:
             continue
-        if path.resolve() in given:
+        if realpath(path) in given:
             raise BadInput(f"{option} {path} is the data itself; choose another name")
-        if other := named.get(path.resolve()):
+        if other := named.get(realpath(path)):
             raise BadInput(f"{other} and {option} are both {path}; give them different names")
-        named[path.resolve()] = option
+        named[realpath(path)] = option
     if out is not None:
         check_writable(out, force_out)
     if proof is not None:

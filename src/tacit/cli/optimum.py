@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -100,7 +101,7 @@ def optimum(
     time_left(seconds)
     if proof is not None:
         check_writable(proof, force, folder=False)
-        if any(proof.resolve() == Path(part).resolve() for part in data.split(",")):
+        if realpath(proof) in map(realpath, data.split(",")):
             raise BadInput(f"--proof {proof} is the data itself; choose another name")
         if signs != "both":
             raise BadInput("--proof is for networks with both signs; leave --signs out")

@@ -29,6 +29,9 @@ from tacit.models.losses import Loss, Softmax, parse_loss
 from tacit.values.arguments import is_iterable, is_real
 from tacit.values.stop_rules import StopRule, parse_stop_rule
 
+MOST = 10**18
+"""The largest width and batch: what is computed with them stays in 64 bits."""
+
 Layers = Literal["both", "first"]
 Rule = Literal["gd", "sgd", "adam", "flow"]
 Step = Literal["constant", "scaled"]
@@ -250,6 +253,8 @@ def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 def _check_whole(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise BadInput(f"`{name}={value}` must be a whole number, at least 1")
+    if int(value) > MOST:
+        raise BadInput(f"`{name}` must be at most {MOST:.0e}; it has {len(str(value))} digits")
 
 
 def _check_positive(name: str, value: Any) -> None:
