@@ -438,6 +438,15 @@ def test_a_limit_that_took_too_long_is_resumed_in_its_folder(tacit, tmp_path):
     assert err == f"tacit: there is nothing to resume: the outcome is {after['outcome']}\n"
 
 
+def test_limits_of_several_classes_are_resumed_in_their_folder(tacit, tmp_path):
+    """They have no setting of their own; it ended with exit code 70."""
+    run = tmp_path / "run"
+    assert tacit(*CLASSES[:4], "--seconds", "0.001", "--out", run)[0] == 0
+    code, out, err = tacit("limit", "--resume", run, "--seconds", "60", "--json")
+    assert (code, err) == (0, "") and len(as_json(out)["networks"]) == 3
+    assert "undecided" not in {one["outcome"] for one in as_json(out)["networks"]}
+
+
 @pytest.mark.parametrize(
     ("tokens", "said"),
     [

@@ -106,7 +106,7 @@ def limit(
         if (network, options, seed) != (NetworkOptions(), DataOptions(), 0):
             raise BadInput("--resume keeps the setting, the data and the seed; leave them out")
         earlier = Limit.load(resume)
-        points, width = earlier.data, earlier.setting.width
+        points, width = earlier.data, earlier.each[0].setting.width
     else:
         assert data is not None
         setting, points = network.setting(), options.load(data)
