@@ -15,6 +15,8 @@ import pytest
 
 from helpers import rest_long
 from tacit import Dataset, Network, Setting, limit, optimum, verify
+from tacit.certificates import limit_proof
+from tacit.certificates.proof_file import LAST
 from tacit.cli import main
 from tacit.proofs import (
     LIMIT_FORMAT,
@@ -469,6 +471,19 @@ def test_the_commands_write_and_check_it(kind: str, tmp_path, capsys) -> None:
     assert "other points" in capsys.readouterr().out
     assert main(words) == 2 and "exists" in capsys.readouterr().err
     assert main([*words, "--force"]) == 0 and "proof:" in capsys.readouterr().out
+
+
+def test_a_file_that_proves_less_than_is_shown_says_so(tmp_path, capsys, monkeypatch) -> None:
+    """It was passed over in silence: 2.66 in the file stood beside 1.42 on the screen."""
+    points, file = tmp_path / "points.npz", str(tmp_path / "limit.proof")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(20, 20))
+    np.savez(points, X=X, y=np.where(X[:, 0] + rng.normal(size=20) > 0, 1, -1))
+    words = ["limit", str(points), "--width", "2", "--activation", "leaky:0.3", "--train", "first"]
+    words += ["--init", "gaussian:0.1", "--proof", file, "--force"]
+    assert main(words) == 0 and "the file proves less" not in capsys.readouterr().out
+    monkeypatch.setattr(limit_proof, "attempts_until", lambda until: iter([LAST]))
+    assert main(words) == 0 and "the file proves less" in capsys.readouterr().out
 
 
 def test_where_nothing_is_proved_there_is_no_file(tmp_path, capsys) -> None:

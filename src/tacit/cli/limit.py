@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.flow import Limit, Limits
+    from tacit.proofs import Verification
     from tacit.values import Group
 
 MOST_GROUPS = 12
 """Groups shown, the heaviest first."""
 MOST_COORDINATES = 6
 """Coordinates of each direction shown."""
+SHARP = 1e-6
+"""The share by which the file's bound of a margin may be above the one that is shown."""
 DRAWING = 1.0
 """Seconds that a picture may take."""
 
@@ -126,7 +129,7 @@ def limit(
         )
     written: dict[str, Path] = {}
     asked: dict[str, Any] = {} if proof is None else {"proof": None}
-    failure = ""
+    failure, less = "", False
     try:
         if out is not None:
             result.save(out, force_out)
@@ -143,6 +146,7 @@ def limit(
             with spinner("making the proof and checking it", hidden=json):
                 raw, verification = proof_or_not_so(lambda: result.proof(time_left(seconds)))
             asked["proof"] = verification.to_dict()
+            less = _proves_less(result, verification)
             write_file(proof, raw, force)
             written["proof"] = proof
     except Exception as error:
@@ -153,7 +157,7 @@ def limit(
         if json:
             print_json(result.to_dict() | asked)
         else:
-            _print_limit(result, written)
+            _print_limit(result, written, less)
     if result.interrupted:
         saved = f"; saved in {out}" if "run" in written else f"; nothing was saved{failure}"
         at = f"{result.each[-1].log10_loss:.6g}{not_made(picture, proof)}"
@@ -193,6 +197,15 @@ def _check_targets(
         check_writable(picture, force, folder=False)
 
 
+def _proves_less(result: Limit | Limits, verification: Verification) -> bool:
+    """Whether the file leaves more room for a margin than what is shown."""
+    return any(
+        one.proved is not None
+        and (end is None or end.margin_bounds.upper > (1 + SHARP) * one.proved.margin_bounds.upper)
+        for one, end in zip(result.each, verification.ends, strict=False)
+    )
+
+
 @contextmanager
 def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | None]:
     """A bar on a terminal; nothing where standard error is a file or a pipe."""
@@ -226,7 +239,7 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         yield update
 
 
-def _print_limit(result: Limit | Limits, written: dict[str, Path]) -> None:
+def _print_limit(result: Limit | Limits, written: dict[str, Path], less: bool) -> None:
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
@@ -250,6 +263,11 @@ def _print_limit(result: Limit | Limits, written: dict[str, Path]) -> None:
     screen.print(f"{sum(one.seconds for one in result.each):.2f} s")
     for what, where in written.items():
         screen.print(f"{what}: {escape(str(where))}")
+    if less:
+        screen.print(
+            "[yellow]note[/] the file proves less than is shown: margins may end further up (a "
+            "proof of all of it would be too large, or take too long)"
+        )
 
 
 def _print_path(screen: Console, one: Limit) -> None:
