@@ -22,6 +22,7 @@ from tacit.flow.state import OutOfTime, State, check_time, start
 from tacit.flow.steps import (
     GAMMA,
     Answer,
+    Failed,
     Landed,
     Shrink,
     Step,
@@ -277,7 +278,7 @@ class Flow(Position):
     def _implicit_phase(self, last_try: float) -> None:
         """Long implicit steps, as long as they are long; each with an estimate of its error."""
         self._merge()
-        h, before = PATH.try_implicit * self.h, self.steps
+        h, failed, before = PATH.try_implicit * self.h, 0, self.steps
         self.answer: Answer | None = None
         trend = np.zeros(len(self.now.p))
         while self._above_goal() and not self.fork and not self._comes_to_rest():
@@ -286,6 +287,9 @@ class Flow(Position):
             if self.tries >= last_try:
                 return
             self.tries += 1
+            if failed > PATH.most_failed and self._deep() and self.state.both:
+                self._rescale()
+                trend, self.answer = np.zeros(len(self.now.p)), None
             deep = self._deep()
             most = self.errors.deep_growth if deep else self.errors.late_growth
             most = self.errors.far_growth if self.rescaled else most
@@ -296,12 +300,12 @@ class Flow(Position):
             h = min(h, most / pace, self.errors.farthest / fastest)
             log_p = _logs(self.now.p)
             landed = self._second_order(h, log_p, trend, shrink)
-            if isinstance(landed, float):
-                # Where Newton's method fails across a hyperplane, the step ends just before it.
+            if isinstance(landed, Failed):
                 if h * fastest < PATH.before_fork and self._meets_fork(h):
                     self.stiff = 0
                     return
-                h *= landed * PATH.before_plane if landed > 0.01 else 0.25
+                failed += deep
+                h *= PATH.after_failure
             else:
                 new, now, late = landed.state, landed.now, self._late()
                 size = sizes(new)
@@ -345,28 +349,29 @@ class Flow(Position):
 
     def _second_order(
         self, h: float, log_p: np.ndarray, trend: np.ndarray, shrink: Shrink | None
-    ) -> Landed | float:
-        """A step of second order, or the share of h at which a hyperplane stopped it.
+    ) -> Landed | Failed:
+        """A step of second order.
 
         It is Alexander's (1977), which damps what is stiff: p changes linearly from that at γh,
         where an implicit step of first order leads, to that of the end.
         """
         kind, way = self.kind, GAMMA * h
-        early = implicit(self.state, way, kind, log_p + way * trend, self.answer, shrink)
-        if isinstance(early, float):
+        ahead = np.clip(way * trend, -PATH.most_guess, PATH.most_guess)
+        early = implicit(self.state, way, kind, log_p + ahead, self.answer, shrink)
+        if early is Failed.GUESS:
             # A trend that has just turned is a worse guess than no trend.
             early = implicit(self.state, way, kind, log_p, None, shrink)
-        if isinstance(early, float):
-            return early * GAMMA
+        if isinstance(early, Failed):
+            return early
         first = early.now.p
         middle = _logs(first)
         ahead = np.clip((middle - log_p) * (1 / GAMMA - 1), -PATH.most_guess, PATH.most_guess)
         whole = partial(implicit, self.state, h)
         step = partial(in_two, self.state, h, shrink) if shrink else whole
         landed = step(kind, middle + ahead, early.answer, earlier=first)
-        if isinstance(landed, float):
+        if landed is Failed.GUESS:
             landed = step(kind, middle, None, earlier=first)
-        if isinstance(landed, float):
+        if isinstance(landed, Failed):
             return landed
         return landed._replace(
             first=first, errors=second_order_errors(self.state, self.now.p, early, landed, h)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,53 @@ class Mismatch(NamedTuple):
     error: float
     top: float
     """The largest log p by the margins."""
+
+
+class Segment:
+    """One of Newton's steps, and what is left of the residual along it.
+
+    Where a neuron meets a hyperplane on one part of the step and not on the other, the residual
+    bends so much that Newton's steps lead to and fro. Its zero along the step is looked for then.
+    """
+
+    def __init__(self, p: Array, found: Mismatch, before: Segment | None) -> None:
+        self.p, self.found, self.looked = p, found, 0
+        self.least: float = min(found.error, before.least if before else math.inf)
+        self.ends = [(p, found.level, 1.0)]
+
+    def share(self, p: Array, found: Mismatch) -> float:
+        """Where to look next, as a share of what is left of the step; 0 where this is good."""
+        left = left_over(self.p, self.found, found)
+        most = STEP.overshoot if self.looked else math.inf
+        good = -STEP.overshoot <= left <= most and found.error <= STEP.rise * self.least
+        if good or self.looked == STEP.most_looks:
+            return 0.0
+        self.looked += 1
+        at = p, found.level, left
+        if left >= 0 and len(self.ends) > 1:
+            self.ends[0] = at
+        else:
+            self.ends[1:] = [at]
+        one, other = self.ends[0][2], self.ends[1][2]
+        return min(max(one / (one - other), 0.1), 0.9) if other < 0 else 0.5
+
+    def between(self, share: float) -> tuple[Array, float]:
+        """log p there, and log L. Between p, not log p: a sample that was sent to 0 would stay."""
+        (p, level, _), (far, deep, _) = self.ends
+        return np.log((1 - share) * p + share * far), (1 - share) * level + share * deep
+
+
+@compiled
+def left_over(p: Array, before: Mismatch, found: Mismatch) -> float:
+    """What is left of the residual along itself: 1 where it is as it was, 0 after a good step."""
+    now, inner, square = np.zeros(len(p)), 0.0, 0.0
+    for j in range(len(found.rows)):
+        now[found.rows[j]] = found.residual[j] / before.error
+    for j in range(len(before.rows)):
+        i, r = before.rows[j], before.residual[j] / before.error
+        inner += p[i] * r * now[i]
+        square += p[i] * r * r
+    return inner / max(square, 1e-300)
 
 
 @compiled

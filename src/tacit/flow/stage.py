@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
 
@@ -157,16 +157,29 @@ def by_pieces(
     rows = max(min(int(STAGE.piece * m / size), (m + 1) // 2), 1)
     pieces = [slice(first, min(first + rows, m)) for first in range(0, m, rows)]
     own = len(faces.size) >= m
-    cores = min(os.cpu_count() or 1, len(pieces)) if own else 1
+    alone = not own or len(pieces) == 1 or os.cpu_count() == 1
 
     def on(piece: slice) -> Result:
         check_time(state)
         return work(piece, Faces(*(value[piece] for value in faces)) if own else faces)
 
-    if cores == 1:
+    if alone:
         return ((piece, on(piece)) for piece in pieces)
-    with ThreadPoolExecutor(cores) as pool:
-        return iter(list(zip(pieces, pool.map(on, pieces), strict=True)))
+    jobs = [_threads().submit(on, piece) for piece in pieces]
+    try:
+        return iter([(piece, job.result()) for piece, job in zip(pieces, jobs, strict=True)])
+    finally:
+        wait(jobs)  # an interrupted piece is still at work on these neurons
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads that are kept: to start one takes as long as a piece of a small stage."""
+    return ThreadPoolExecutor(os.cpu_count() or 1)
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _log(most: int) -> motion.Log:

@@ -9,6 +9,7 @@ and the steps need not shrink).
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -226,6 +227,13 @@ class Landed(NamedTuple):
     """… and the error of each neuron, relative to it."""
 
 
+class Failed(Enum):
+    """Why an implicit step is not found."""
+
+    GUESS = "with the p that was guessed there is no stage"
+    STEP = "Newton's method does not converge"
+
+
 class Answer(NamedTuple):
     """∂q/∂p over the length of the step, for some samples."""
 
@@ -246,14 +254,14 @@ def implicit(
     answer: Answer | None = None,
     shrink: Shrink | None = None,
     earlier: np.ndarray | None = None,
-) -> Landed | float:
+) -> Landed | Failed:
     """Solve z₁ = stage(z₀, p, h) with p that of z₁, by Newton's method from a guess.
 
     With an `earlier` p, that of the time γh, the stage has the p that changes linearly from there
     to that of z₁.
 
-    Where it fails, the share of the step up to the first hyperplane that was met is returned, 0 if
-    none was.
+    Where a neuron meets a hyperplane that repels it there may be no solution: with p of the end,
+    which answers to the crossing, it would not cross.
 
     The margins answer smoothly to p, but p to the margins by e^(−q). So what is solved for is
     u = log p and ℓ = log L, as in interior-point methods:
@@ -273,15 +281,16 @@ def implicit(
     with np.errstate(divide="ignore"):
         rest = np.maximum(np.log(now.p), STEP.least_log)
     u = np.where(seen, np.clip(guess, STEP.least_log, 1.0), rest)
-    first, errors, halved, linear = 0.0, [], 0, False
+    errors: list[float] = []
+    linear, before_it = False, math.inf
     tried: list[tuple[np.ndarray, np.ndarray, float]] = []
-    good, least, before_it = np.exp(u), math.inf, math.inf
+    segment: newton.Segment | None = None
     gained, since = math.inf, 0
-    predicted = good_level = now.log_L
+    predicted = now.log_L
     log_values, log_slopes, _ = _tail.terms(q, exponential)
-    before = np.exp(np.minimum(log_values - log_slopes, 100.0))
+    ratio = np.exp(np.minimum(log_values - log_slopes, 100.0))
     for attempt in range(STEP.most_newton):
-        p = newton.scaled(u, seen, before)
+        p = newton.scaled(u, seen, ratio)
         new = state.copy()
         mean = p if earlier is None else earlier + GAMMA * (p - earlier)
         if earlier is not None and attempt < STEP.turning:
@@ -290,29 +299,25 @@ def implicit(
             changing = None if earlier is None else rate * y
             advance(new, mean * y, h, changing, shrink.own if shrink else None)
         except Undecided:
-            return first
+            return Failed.STEP if attempt else Failed.GUESS
         if shrink:
             shrink.fade(new, h)
         q = new.outputs()
-        if attempt == 0:
-            first = float(new.events.rows[:, 3].min(initial=h)) / h if new.events else 0.0
         if not np.isfinite(q).all():
-            return first
+            return Failed.STEP if attempt else Failed.GUESS
         found = newton.compare(u, p, q, seen, rest, predicted, exponential)
         level, rows, error = found.level, found.rows, found.error
         if len(rows) == 0:  # the margins have lost all digits that tell the samples apart
-            return first
-        if error < gained / 2:
-            gained, since = error, attempt
-        if attempt - since > STEP.patience:
-            return first
-        if error > STEP.rise * least and halved < STEP.most_halvings and not is_deep(new):
-            halved += 1
-            # Half way in p, not in log p, in which a sample that was sent to 0 would stay there.
-            u, predicted = np.log((good + p) / 2), (good_level + predicted) / 2
-            answer, tried = None, []
+            return Failed.STEP
+        if segment is not None and (share := segment.share(p, found)):
+            u, predicted = segment.between(share)
+            tried = []
             continue
-        good, good_level, least, halved = p, level, min(error, least), 0
+        if error < gained / 2:
+            gained, since = error, len(errors)
+        if len(errors) - since > STEP.patience:
+            return Failed.STEP
+        segment = newton.Segment(p, found, segment)
         errors.append(error)
         # No sample, however light, may be nearer than the nearest ones.
         behind = found.top > 1 + STEP.newton * abs(level)
@@ -333,19 +338,19 @@ def implicit(
             way = float(h) if earlier is None else GAMMA * h
             better, rise = newton.improve(answer.rate, at, way, p, found)
         except np.linalg.LinAlgError:
-            return first
+            return Failed.STEP
         tried = [*tried[-STEP.most_mixed :], (u, better, level + rise)]
         slow = len(errors) > 2 and min(error / errors[-2], errors[-2] / errors[-3]) > STEP.linear
         linear = linear or slow
         u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
-            return first
+            return Failed.STEP
         known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
         # What neurons grow by is off by the length of the step times the error of p.
         known = known and (shrink is None or error <= STEP.deep * abs(level))
         if known and not behind:
             return Landed(new, Weights(p, level, np.where(seen, found.bend, 0.0)), answer=answer)
-    return first
+    return Failed.STEP
 
 
 def in_two(
@@ -356,7 +361,7 @@ def in_two(
     guess: np.ndarray,
     answer: Answer | None,
     earlier: np.ndarray,
-) -> Landed | float:
+) -> Landed | Failed:
     """A step of second order in two stages, with p of the time γh and with that of its end.
 
     Where a neuron turns by far more than 1 in a step it points to where p of the end pulls it. In
@@ -366,11 +371,11 @@ def in_two(
     try:
         advance(new, earlier * state.planes.y, late, None, shrink.own)
     except Undecided:
-        return 0.0
+        return Failed.STEP
     shrink.fade(new, late)
     landed = implicit(new, GAMMA * h, kind, guess, answer, shrink)
-    if isinstance(landed, float):
-        return float(new.events.rows[:, 3].min()) / h if new.events else 1 - GAMMA + GAMMA * landed
+    if isinstance(landed, Failed):
+        return landed
     landed.state.events.rows[:, 3] += late
     landed.state.events = new.events + landed.state.events
     return landed
@@ -484,6 +489,7 @@ def _response(
         mine = events[(events[:, 0] >= piece.start) & (events[:, 0] < piece.stop)]
         mine[:, 0] -= piece.start
         rest = lines, c, rows, faces, state.both, float(h), divided[piece]
-        return sensitivity.response(before, after, new.copies[piece], mine, *rest)
+        parts = sensitivity.response(before, after, new.copies[piece], mine, *rest)
+        return parts.total(lines, rows)
 
     return np.sum([part for _, part in by_pieces(new, response)], axis=0)

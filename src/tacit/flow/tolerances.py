@@ -56,8 +56,8 @@ class StepTolerances:
 
     newton: float = 1e-9
     """The error of log p at which Newton's method stops."""
-    most_newton: int = 40
-    """Newton iterations."""
+    most_newton: int = 30
+    """Points that Newton's method may look at."""
     patience: int = 5
     """Iterations within which the error must halve, or the step is given up."""
     costly: float = 1e5
@@ -84,9 +84,13 @@ class StepTolerances:
     turning: int = 3
     """Newton iterations after which the rate at which p changes within the step is kept."""
     rise: float = 1.5
-    """The factor by which the error may rise in one of Newton's steps; else it is halved …"""
-    most_halvings: int = 6
-    """… so often."""
+    """The factor by which the error may rise in one of Newton's steps: a step is too long where it
+    rises more, …"""
+    overshoot: float = 0.5
+    """… or where more than this share of what a step was to mend is left on the other side: then
+    its zero is looked for along the step …"""
+    most_looks: int = 4
+    """… at so many points."""
     light_answer: float = 1e-3
     """The least answer of a margin to its own p that is reckoned with, over the largest."""
     heavy: float = 1e-3
@@ -122,8 +126,8 @@ class StepTolerances:
     """The least error of an explicit step, over that of a p that is taken to be linear, to the
     power 4/3, since it is of one order more. In ordinary steps it is 0.1 to 100 times that; where
     the p of a sample falls to nothing in a step, differences of p may be 0 by chance."""
-    most_work: float = 1e7
-    """Operations to which the derivative of the margins goes through events: some 10 ms."""
+    most_work: float = 5e7
+    """Operations to which the derivative of the margins goes through events: some 20 ms."""
     most_bend: float = 10.0
     """The largest change of velocity, over the speed of approach, that the error of an event
     counts: neurons that graze a hyperplane would else make steps arbitrarily short."""
@@ -175,8 +179,11 @@ class PathTolerances:
     tiny: float = 1e-12
     """Explicit steps, times the speed of the fastest neuron, below which no error is asked for:
     they could not be shortened in floating point."""
-    before_plane: float = 0.999
-    """The share of the way to a hyperplane at which a step ends that fails across it."""
+    after_failure: float = 0.25
+    """The share of an implicit step that is tried when Newton's method does not find it."""
+    most_failed: int = 3
+    """Steps that may fail where p is integrated as a state; then the weights are rescaled, which
+    needs half of the steps."""
     try_implicit: int = 20
     """Explicit steps limited by stability after which one as long as all of them is tried."""
     per_moment: float = 4.0
