@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tacit
@@ -101,9 +102,12 @@ def test_results_share_their_methods(name):
             assert callable(getattr(thing, method))
 
 
+HUGE = 10**400
+"""A whole number beyond floating point."""
 WRONG = [
     ("load", "labels", 3),
     ("load", "bias", "1"),
+    ("load", "bias", HUGE),
     ("check", "properties", 3),
     ("check", "activation", 0.3),
     ("predict", "seed", -1),
@@ -113,10 +117,15 @@ WRONG = [
     ("explain", "seed", None),
     ("train", "epochs", 2.5),
     ("train", "seeds", 3),
+    ("train", "seeds", np.array(3)),
     ("train", "resume", "run"),
     ("limit", "seed", "1"),
     ("limit", "log10_loss", "-100"),
     ("limit", "start", 3),
+    ("limit", "start", ()),
+    ("limit", "resume", "run"),
+    ("limit", "seconds", HUGE),
+    ("limit", "log10_loss", -HUGE),
     ("limit", "progress", 3),
     ("optimum", "signs", (2,)),
     ("optimum", "signs", ()),
@@ -148,11 +157,41 @@ def test_a_setting_refuses_nonsense_when_it_is_made(name, value):
 
 
 @pytest.mark.parametrize(
-    ("X", "y"), [("x", 2), ([["a", "b"]], [1]), ([[1j, 0]], [1]), ([[1], [1, 2]], [1, -1])]
+    ("X", "y"),
+    [
+        ("x", 2),
+        ([["a", "b"]], [1]),
+        ([[1j, 0]], [1]),
+        ([[1], [1, 2]], [1, -1]),
+        ([[1], [2]], [1 + 0j, -1]),
+        ([[1], [2]], [HUGE, -HUGE]),
+        ([[1], [2]], np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")),
+    ],
 )
 def test_points_that_are_no_numbers_are_refused(X, y):
+    for read in (tacit.Dataset, tacit.load):
+        with pytest.raises(tacit.BadInput):
+            read(X, y)
+
+
+@pytest.mark.parametrize("name", ["output_weight", "lr"])
+def test_a_number_beyond_floating_point_is_refused(name):
+    with pytest.raises(tacit.BadInput, match=f"`{name}="):
+        tacit.Setting(**{name: HUGE})
+    with pytest.raises(tacit.BadInput, match="arrays of numbers"):
+        tacit.Network([[HUGE, 0]], [1.0])
+
+
+@pytest.mark.parametrize("proof", [None, 3, ["proof"], {"proof": 1}, "pro\0of"])
+def test_what_is_no_name_of_a_file_is_no_proof(proof):
     with pytest.raises(tacit.BadInput):
-        tacit.Dataset(X, y)
+        tacit.verify(proof)
+
+
+def test_a_message_steers_no_terminal():
+    """What was given is quoted; Python prints it as it is."""
+    with pytest.raises(tacit.BadInput, match=r"unknown loss '\\x1b\[31m two'"):
+        tacit.Setting(loss="\x1b[31m\ntwo")
 
 
 def test_a_slope_that_is_no_number_is_refused():

@@ -210,6 +210,14 @@ def test_certify_a_run(tacit, tmp_path: Path) -> None:
     assert code == 2 and "its own data" in err
 
 
+def test_where_no_proof_can_be_verified_there_is_no_file(tacit, tmp_path, monkeypatch) -> None:
+    """That is no bad input: it was said with exit code 2."""
+    monkeypatch.setattr("tacit.certificates.proof_file.MOST_BYTES", 10)
+    code, out, err = tacit("optimum", "xor", "--proof", str(tmp_path / "proof"))
+    assert code == 1 and "certified" in out and not (tmp_path / "proof").exists()
+    assert "at most 10 can be verified" in err and err.count("\n") == 1
+
+
 def test_a_proof_that_proves_less_says_so(tacit, tmp_path: Path, monkeypatch) -> None:
     """Where trees would be too large, the file knows one bound only."""
     monkeypatch.setattr(tree_proof, "TREE_PROOF", TreeProofLimits(most_numbers=0))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit.explanation  # noqa: F401  (before a test changes `binary_limit`, which it takes over)
 from helpers import rest_long
 from tacit import load
 from tacit.cli import main
@@ -251,6 +252,7 @@ def test_a_person_reads_it(tacit) -> None:
         (("xor", "--train", "first", "--width", "7"), ("7", "even")),
         (("xor", "--train", "first", "--output-weight", "0"), ("--output-weight",)),
         (("xor", "--train", "first", "--output-weight", "nan"), ("--output-weight",)),
+        (("xor", "--train", "first", "--output-weight", "1e308"), ("output weights", "1e+50")),
         (("xor", "--output-weight", "2"), ("--output-weight", "--train first")),
         (("xor", "--train", "first", "--init", "balanced:1"), ("balanced",)),
         (("xor", "--init", "gausian:1"), ("gaussian",)),
@@ -277,6 +279,18 @@ def test_bad_input_is_one_line(tokens, words, tacit, tmp_path: Path, monkeypatch
     for word in words:
         assert word in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_leads_to_itself_is_one_line(tacit, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    proof = ("--proof", tmp_path / "proof")
+    given = (("limit", one, *proof), ("optimum", one, *proof))
+    written = [("limit", "xor", option, one) for option in ("--out", "--proof")]
+    for words in (*given, *written):
+        code, out, err = tacit(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1) and "one.csv" in err
 
 
 def test_the_data_is_not_replaced(tacit, tmp_path: Path, monkeypatch) -> None:
@@ -359,8 +373,11 @@ def test_an_interrupted_path_is_shown_and_saved(tacit, tmp_path: Path, monkeypat
     assert code == 130 and as_json(out)["outcome"] == "undecided"
     assert err.count("\n") == 1 and "interrupted at log₁₀ loss" in err and str(run) in err
     assert (run / "limit.json").exists() and not picture.exists()
-    code, out, err = tacit(*words)
+    assert f"; {picture} was not made; saved in" in err  # it was passed over in silence
+    proof = tmp_path / "proof"
+    code, out, err = tacit(*words, "--proof", proof)
     assert code == 130 and "undecided" in out and "nothing was saved" in err
+    assert f"; {picture} was not made; {proof} was not made; nothing" in err and not proof.exists()
 
 
 def test_of_several_classes_those_that_were_done_are_kept(tacit, tmp_path, monkeypatch) -> None:
@@ -419,6 +436,15 @@ def test_a_limit_that_took_too_long_is_resumed_in_its_folder(tacit, tmp_path):
     code, out, err = tacit("limit", "--resume", run)
     assert (code, out) == (2, "")
     assert err == f"tacit: there is nothing to resume: the outcome is {after['outcome']}\n"
+
+
+def test_limits_of_several_classes_are_resumed_in_their_folder(tacit, tmp_path):
+    """They have no setting of their own; it ended with exit code 70."""
+    run = tmp_path / "run"
+    assert tacit(*CLASSES[:4], "--seconds", "0.001", "--out", run)[0] == 0
+    code, out, err = tacit("limit", "--resume", run, "--seconds", "60", "--json")
+    assert (code, err) == (0, "") and len(as_json(out)["networks"]) == 3
+    assert "undecided" not in {one["outcome"] for one in as_json(out)["networks"]}
 
 
 @pytest.mark.parametrize(

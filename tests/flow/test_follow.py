@@ -202,6 +202,19 @@ def test_an_implicit_step_across_a_hyperplane_misses_no_fast_motion() -> None:
     assert crossing.s == pytest.approx(291.88, abs=0.05)
 
 
+def test_an_implicit_step_knows_what_a_sample_weighs_that_a_neuron_comes_to_see() -> None:
+    """As the loss of the third point falls from e⁶⁷ the others come to weigh as much as it.
+
+    A step of twenty took their p, e⁻¹⁷, for what it was before. The weights are those of descent.
+    """
+    X = np.array([[-8.0, -50.0, -220.0], [-18.0, -58.0, -222.0], [19.0, 27.0, 61.0]])
+    W = np.array([[0.54, -0.26, 0.56], [-0.31, 0.42, 0.63]])
+    path = follow(X, np.ones(3), 0.0, W, -np.linalg.norm(W, axis=1), kind="exponential")
+    here = min(path.moments, key=lambda moment: abs(moment.log_L - 4.0))
+    w = np.array([0.39126117, -0.47058229, 0.08642169])
+    assert abs(here.log_L - 4) < 0.1 and np.linalg.norm(here.state.W[0] - w) < 1e-3
+
+
 @pytest.mark.parametrize("h", np.geomspace(1e-3, 10, 9))
 def test_a_step_in_which_a_long_point_is_fitted_knows_its_error(h: float) -> None:
     """Its p falls from 1/2 to nothing: the last two of five stages have the same p, none."""

@@ -52,6 +52,13 @@ def test_points_that_ask_for_opposite_things_lead_nowhere() -> None:
     assert newton(X, y, 0.0, net, faces, np.array([0.1875, 0.5625, 0.25]), "sum") is None
 
 
+def test_a_neuron_of_length_0_has_no_direction_to_be_corrected() -> None:
+    """A warning of a division of 0 by 0 came to the terminal."""
+    X, none = np.eye(2), np.zeros(0, dtype=int)
+    net = Neurons(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([1, 1]))
+    assert newton(X, np.ones(2), 0.0, net, [none, none], np.array([0.5, 0.5]), "sum") is None
+
+
 @pytest.mark.parametrize("budget", ["sum", "pair"])
 def test_fewer_neurons_do_the_same(budget: Any, rng: np.random.Generator) -> None:
     X = rng.standard_normal((6, 3)) * 10.0 ** rng.uniform(-3, 3, size=(6, 1))

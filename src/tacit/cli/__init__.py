@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 
 from cyclopts import CycloptsError, UnusedCliTokensError
 
-from tacit.cli._app import app, process_start, warn
+from tacit.cli._app import NotSo, app, process_start, warn
 from tacit.files import written
 from tacit.interrupts import interrupted, orderly
 from tacit.values import BadInput
@@ -88,6 +88,9 @@ def _call(tokens: list[str]) -> int:
     except (BadInput, CycloptsError) as error:
         warn(str(error))
         return 2
+    except NotSo as error:
+        warn(str(error))
+        return 1
     except MemoryError:
         warn("not enough memory for data or a network of this size; choose a smaller one")
         return 2

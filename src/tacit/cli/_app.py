@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -15,6 +16,7 @@ from tacit.messages import count, printable
 from tacit.values import BadInput, Dataset, Setting
 
 F = TypeVar("F", bound=Callable[..., int])
+T = TypeVar("T")
 
 DEFAULT = Setting().to_dict()
 """What is taken when an option is not given, as texts."""
@@ -176,6 +178,23 @@ class NetworkOptions:
 
 Unused = Annotated[int, Parameter(show=False)]
 """`--seed` where nothing is random: scripts may give it, the help does not show it."""
+
+
+def not_made(*files: Path | None) -> str:
+    """What the line about an interrupt says of files that were asked for."""
+    return "".join(f"; {path} was not made" for path in files if path is not None)
+
+
+class NotSo(Exception):
+    """What was asked for is not so: exit code 1, with one line."""
+
+
+def proof_or_not_so(make: Callable[[], T]) -> T:
+    """A proof; that there is none is no bad input."""
+    try:
+        return make()
+    except BadInput as error:
+        raise NotSo(str(error)) from error
 
 
 def time_left(seconds: float, kept_back: float = 0.0) -> float:

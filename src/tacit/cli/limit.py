@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from tacit.cli._app import (
     as_options,
     command,
     compile_first,
+    not_made,
     print_json,
+    proof_or_not_so,
     seconds_to_write,
     time_left,
     warn,
@@ -28,12 +31,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.flow import Limit, Limits
+    from tacit.proofs import Verification
     from tacit.values import Group
 
 MOST_GROUPS = 12
 """Groups shown, the heaviest first."""
 MOST_COORDINATES = 6
 """Coordinates of each direction shown."""
+SHARP = 1e-6
+"""The share by which the file's bound of a margin may be above the one that is shown."""
 DRAWING = 1.0
 """Seconds that a picture may take."""
 
@@ -57,7 +63,8 @@ def limit(
 ) -> int:
     """Follow gradient flow to its end: which network it becomes, and whether that is the best.
 
-    Every outcome is an answer, with exit code 0; only `proved` and `converged` claim a limit.
+    Every outcome is an answer, with exit code 0; only `proved` and `converged` claim a limit. Exit
+    code 1 when --proof asks for a proof and there is none.
 
     Parameters
     ----------
@@ -102,7 +109,7 @@ def limit(
         if (network, options, seed) != (NetworkOptions(), DataOptions(), 0):
             raise BadInput("--resume keeps the setting, the data and the seed; leave them out")
         earlier = Limit.load(resume)
-        points, width = earlier.data, earlier.setting.width
+        points, width = earlier.data, earlier.each[0].setting.width
     else:
         assert data is not None
         setting, points = network.setting(), options.load(data)
@@ -122,7 +129,7 @@ def limit(
         )
     written: dict[str, Path] = {}
     asked: dict[str, Any] = {} if proof is None else {"proof": None}
-    failure = ""
+    failure, less = "", False
     try:
         if out is not None:
             result.save(out, force_out)
@@ -137,8 +144,9 @@ def limit(
             from tacit.files import write_file
 
             with spinner("making the proof and checking it", hidden=json):
-                raw, verification = result.proof(time_left(seconds))
+                raw, verification = proof_or_not_so(lambda: result.proof(time_left(seconds)))
             asked["proof"] = verification.to_dict()
+            less = _proves_less(result, verification)
             write_file(proof, raw, force)
             written["proof"] = proof
     except Exception as error:
@@ -149,10 +157,11 @@ def limit(
         if json:
             print_json(result.to_dict() | asked)
         else:
-            _print_limit(result, written)
+            _print_limit(result, written, less)
     if result.interrupted:
         saved = f"; saved in {out}" if "run" in written else f"; nothing was saved{failure}"
-        warn(f"interrupted at log₁₀ loss {result.each[-1].log10_loss:.6g}{saved}")
+        at = f"{result.each[-1].log10_loss:.6g}{not_made(picture, proof)}"
+        warn(f"interrupted at log₁₀ loss {at}{saved}")
     return 130 if result.interrupted else 0
 
 
@@ -167,16 +176,16 @@ def _check_targets(
     """What is to be written can be, and is not what is read."""
     from tacit.files import check_writable
 
-    given = [Path(part).resolve() for part in data.split(",") if part]
-    named: dict[Path, str] = {}
+    given = [realpath(part) for part in data.split(",") if part]
+    named: dict[str, str] = {}
     for option, path in (("--out", out), ("--picture", picture), ("--proof", proof)):
         if path is None:
             continue
-        if path.resolve() in given:
+        if realpath(path) in given:
             raise BadInput(f"{option} {path} is the data itself; choose another name")
-        if other := named.get(path.resolve()):
+        if other := named.get(realpath(path)):
             raise BadInput(f"{other} and {option} are both {path}; give them different names")
-        named[path.resolve()] = option
+        named[realpath(path)] = option
     if out is not None:
         check_writable(out, force_out)
     if proof is not None:
@@ -186,6 +195,15 @@ def _check_targets(
 
         check_ending(picture)
         check_writable(picture, force, folder=False)
+
+
+def _proves_less(result: Limit | Limits, verification: Verification) -> bool:
+    """Whether the file leaves more room for a margin than what is shown."""
+    return any(
+        one.proved is not None
+        and (end is None or end.margin_bounds.upper > (1 + SHARP) * one.proved.margin_bounds.upper)
+        for one, end in zip(result.each, verification.ends, strict=False)
+    )
 
 
 @contextmanager
@@ -221,7 +239,7 @@ def flow_progress(hidden: bool) -> Iterator[Callable[[float, float], None] | Non
         yield update
 
 
-def _print_limit(result: Limit | Limits, written: dict[str, Path]) -> None:
+def _print_limit(result: Limit | Limits, written: dict[str, Path], less: bool) -> None:
     from rich.markup import escape
 
     from tacit.cli.terminal import console, title
@@ -245,6 +263,11 @@ def _print_limit(result: Limit | Limits, written: dict[str, Path]) -> None:
     screen.print(f"{sum(one.seconds for one in result.each):.2f} s")
     for what, where in written.items():
         screen.print(f"{what}: {escape(str(where))}")
+    if less:
+        screen.print(
+            "[yellow]note[/] the file proves less than is shown: margins may end further up (a "
+            "proof of all of it would be too large, or take too long)"
+        )
 
 
 def _print_path(screen: Console, one: Limit) -> None:

@@ -7,10 +7,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.cli._app import PointOptions, Unused, command, print_json, time_left, warn
+from tacit.cli._app import (
+    PointOptions,
+    Unused,
+    command,
+    print_json,
+    proof_or_not_so,
+    time_left,
+    warn,
+)
 from tacit.messages import count
 from tacit.values import BadInput, Setting
 
@@ -45,7 +54,8 @@ def optimum(
 ) -> int:
     """The widest margin any network can have on this data, with a proof. No training.
 
-    Exit code 1 when no network fits the labels, or none was found.
+    Exit code 1 when no network fits the labels, or none was found, and when --proof asks for a
+    proof and there is none.
 
     Parameters
     ----------
@@ -91,7 +101,7 @@ def optimum(
     time_left(seconds)
     if proof is not None:
         check_writable(proof, force, folder=False)
-        if any(proof.resolve() == Path(part).resolve() for part in data.split(",")):
+        if realpath(proof) in map(realpath, data.split(",")):
             raise BadInput(f"--proof {proof} is the data itself; choose another name")
         if signs != "both":
             raise BadInput("--proof is for networks with both signs; leave --signs out")
@@ -123,7 +133,7 @@ def optimum(
     if proof is not None:
         try:
             with spinner("making the proof and checking it", hidden=json):
-                raw, verification = proof_of(best, time_left(seconds))
+                raw, verification = proof_or_not_so(lambda: proof_of(best, time_left(seconds)))
             write_file(proof, raw, force)
             searched, best = best, replace(best, proof=verification)
         except Exception as error:  # the optimum is shown all the same

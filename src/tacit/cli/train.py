@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cyclopts import Parameter
 
-from tacit.cli._app import DEFAULT, DataOptions, command, print_json, warn
+from tacit.cli._app import DEFAULT, DataOptions, command, not_made, print_json, warn
 from tacit.messages import printable
 from tacit.values import BadInput, Setting
 
@@ -168,7 +168,7 @@ def train(
     if interrupted:
         more = f"tacit train --resume {shlex.quote(str(out))} --epochs {epochs}"
         where = f"; saved in {out}, go on with: {more}" if out else "; --out keeps the next run"
-        warn(f"interrupted at epoch {run.epoch} of {epochs}{where}")
+        warn(f"interrupted at epoch {run.epoch} of {epochs}{not_made(picture)}{where}")
     return 130 if interrupted else 0
 
 

@@ -5,6 +5,7 @@ import hashlib
 import io
 import math
 import zlib
+from os.path import dirname, realpath
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ MOST_BYTES = 256 << 20
 def inside(folder: Path, name: str) -> Path:
     """The path of `name` in `folder`; BadInput when it leads out of it."""
     path = folder / name
-    if Path(name).name != name or path.resolve().parent != folder.resolve():
+    if Path(name).name != name or dirname(realpath(path)) != realpath(folder):
         raise BadInput(f"{path} leads out of {folder}; the file itself must lie there")
     return path
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.values import BadInput
+from tacit.values.arguments import is_real
 from tacit.values.dataset import checked_points
 
 
@@ -22,8 +23,6 @@ class Table(NamedTuple):
 def checked_table(where: str, X: Any, y: Any, columns: tuple[str, ...] = ()) -> Table:
     """The table of two arrays, or one line, beginning with `where`, on what is wrong with them."""
     X, y = checked_points(where, X, y, columns)
-    if y.dtype.kind == "c":
-        raise BadInput(f"{where}: y holds {y.dtype}; labels must be real numbers or words")
     return Table(X, _plain_labels(where, y), columns)
 
 
@@ -67,10 +66,12 @@ def _plain_labels(where: str, y: np.ndarray) -> np.ndarray:
             return np.char.decode(y, "utf-8")
         except UnicodeDecodeError as error:
             raise BadInput(f"{where}: y holds bytes that are not UTF-8 text") from error
-    if y.dtype.kind != "O":
+    if y.dtype.kind in "iufU":
         return y
+    if y.dtype.kind != "O":
+        raise BadInput(f"{where}: y holds {y.dtype}; labels must be real numbers or words")
     for i, label in enumerate(y.tolist()):
-        if not isinstance(label, str | int | float | np.number) or label != label:
+        if not (isinstance(label, str | bool) or is_real(label)) or label != label:
             raise BadInput(
                 f"{where}: row {i} (counted from 0) has the label {label}; "
                 "labels must be finite numbers or words"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data import takes_data
-from tacit.flow import initial_network
+from tacit.flow.ending import check_width, initial_network
 from tacit.messages import count, near_miss, printable
 from tacit.models import ConvMaxPool, TwoLayer
 from tacit.theorems import (
@@ -137,6 +137,7 @@ def predict(
     setting = setting or Setting(rule="flow")
     asked = chosen(only)
     check_sizes(data)
+    check_width(data, setting)
     check_seed(seed)
     start = initial_neurons(data, setting, seed)
     case = Case(data, setting, start)

@@ -139,7 +139,10 @@ def _writing(path: str | Path, advice: str) -> Iterator[None]:
 def _target(path: str | Path) -> Path:
     if not str(path).strip() or "\0" in str(path):
         raise BadInput(f"{str(path)!r} cannot be the name of a file or folder; give another name")
-    return Path(os.path.realpath(path))  # a symbolic link stays, what it leads to is replaced
+    target = Path(os.path.realpath(path))  # a symbolic link stays, what it leads to is replaced
+    if os.path.islink(target):
+        raise BadInput(f"{path} is a link that leads back to itself; choose another name")
+    return target
 
 
 def _check_ours(target: Path) -> None:

@@ -293,6 +293,15 @@ def _check_start(data: Dataset, setting: Setting, start: Network) -> None:
         raise BadInput(f"`start`: W has shape {start.W.shape}; the data needs (m, {data.d})")
 
 
+def check_width(data: Dataset, setting: Setting) -> None:
+    """Refuse networks of which a single moment is too large."""
+    if setting.width * max(data.n, data.d) > MOST_ENTRIES:
+        raise BadInput(
+            f"`width={setting.width}` with {data.n} points in {data.d} dimensions needs more than "
+            f"{MOST_ENTRIES:,} numbers at every moment; choose it smaller"
+        )
+
+
 def check_flow(
     data: Dataset, setting: Setting, seed: int, log10_loss: float, seconds: float
 ) -> None:
@@ -301,11 +310,7 @@ def check_flow(
         raise BadInput(
             f"the flow is that of two_layer networks, not of {model_text(setting.model)}"
         )
-    if setting.width * max(data.n, data.d) > MOST_ENTRIES:
-        raise BadInput(
-            f"`width={setting.width}` with {data.n} points in {data.d} dimensions needs more than "
-            f"{MOST_ENTRIES:,} numbers at every moment; choose it smaller"
-        )
+    check_width(data, setting)
     check_seed(seed)
     if not -math.inf < log10_loss < 0:
         raise BadInput(f"`log10_loss={log10_loss:g}` must be a negative number, say -1000")
@@ -320,7 +325,7 @@ def check_flow(
 
 def _check_sizes(X: np.ndarray, W: np.ndarray, a: np.ndarray) -> None:
     """Squares of all lengths must be numbers, and so must their products."""
-    for what, entries in (("points", X), ("initial weights", W)):
+    for what, entries in (("points", X), ("initial weights", W), ("output weights", a)):
         size = np.abs(entries)[entries != 0]
         if size.size and not (SMALLEST <= size.max() and size.max() <= 1 / SMALLEST):
             raise BadInput(

@@ -321,7 +321,7 @@ class Flow(Position):
                 # them.
                 if self._worse(new, now) or (deep and self._worse(new, weigh(new, self.kind))):
                     error = math.inf
-                if not deep and not self.rescaled and crowded(new):
+                if not deep and not self.rescaled and (crowded(new) or self._overlooks(new)):
                     error = math.inf  # explicit steps find out what they do there
                 allowed = self._allowed()
                 if error <= allowed:
@@ -376,6 +376,20 @@ class Flow(Position):
         return landed._replace(
             first=first, errors=second_order_errors(self.state, self.now.p, early, landed, h)
         )
+
+    def _overlooks(self, new: State) -> bool:
+        """Whether a neuron meets the hyperplane of a sample that none saw and that weighs more now.
+
+        An implicit step gives it the p of its beginning, which grows as the loss of the others
+        falls, but where it was cut.
+        """
+        met = np.isin(new.planes.line, new.events.rows[:, 1]) & ~seen_by(self.state)
+        if not met.any():
+            return False
+        before, lengths = self.now.p, new.planes.lengths
+        met &= before * lengths < before[~met] @ lengths[~met]
+        gained = weigh(new, self.kind, seen_by(self.state)).p - before
+        return bool(gained[met] @ lengths[met] > self.errors.kink * (before @ lengths))
 
     def _meets_fork(self, h: float) -> bool:
         """Whether a neuron comes to w = 0 or a = 0 in a step that is as short as this."""

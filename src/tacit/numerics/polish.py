@@ -199,6 +199,8 @@ def newton(
     ends = np.cumsum([frame.shape[1] for frame in frames])
     parts = [slice(end - frame.shape[1], end) for frame, end in zip(frames, ends, strict=True)]
     x = np.concatenate([frame.T @ v for v, frame in zip(net.V, frames, strict=True)])
+    if not all(x[part].any() for part in parts):  # a neuron without length has no direction
+        return None
     x /= size(net, budget)
     slope, _ = _size(x, parts, net.sign, budget)
     dual = lam[rows] * lengths[rows]

@@ -1,6 +1,6 @@
 """Arguments of the wrong kind are refused in one line that names their parameter."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,12 +13,28 @@ def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def is_real(value: Any) -> bool:
+    """Whether it is a number that floating point can hold; whole numbers may be too large."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def is_iterable(value: Any) -> bool:
+    """Whether it can be iterated over; arrays of one number only look like that."""
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _all(kind: Callable[[Any], bool], value: Any) -> bool:
-    return isinstance(value, Iterable) and all(map(kind, value))
+    return is_iterable(value) and all(map(kind, value))
 
 
 def _text(value: Any) -> bool:
@@ -37,7 +53,7 @@ def check_seed(seed: int) -> None:
 
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "int": (_whole, "a whole number"),
-    "float": (_real, "a number"),
+    "float": (is_real, "a number"),
     "str": (_text, "a text"),
     "Sequence[int]": (lambda value: _all(_whole, value), "whole numbers"),
     "str | Sequence[str]": (lambda value: _all(_text, value), "a name or several"),
@@ -45,7 +61,11 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Layers": (_text, "'both' or 'first'"),
     "Run": (lambda value: hasattr(value, "members"), "a Run"),
     "str | Activation": (lambda value: isinstance(value, str | Activation), "'relu' or 'leaky:A'"),
-    "Start": (lambda value: isinstance(value, Network | tuple), "a Network"),
+    "Start": (
+        lambda value: isinstance(value, Network) or (isinstance(value, tuple) and len(value) == 2),
+        "a Network",
+    ),
+    "Limit | Limits": (lambda value: hasattr(value, "each"), "a Limit"),
 }
 """What fits an annotation, and how a message says it; other annotations are not looked at."""
 

@@ -68,7 +68,7 @@ class Dataset(Result):
                 f"{self.name}: there are {len(self.columns)} names for {X.shape[1]} columns"
             )
         allowed = range(len(self.classes)) if self.classes else (-1, 1)
-        if not np.isin(y, list(allowed)).all():
+        if y.dtype.kind == "c" or not np.isin(y, list(allowed)).all():
             labels = sorted({str(label) for label in y.tolist()})[:10]
             raise BadInput(f"{self.name}: labels must be −1 or +1; found {', '.join(labels)}")
         X = X.view()  # the caller's own array stays as it is

@@ -95,7 +95,7 @@ class Network:
     def __post_init__(self) -> None:
         try:
             W, a = np.asarray(self.W, dtype=np.float64), np.asarray(self.a, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("W and a must be arrays of numbers") from None
         if a.ndim == 2 and a.shape[0] == 1:  # the last layer of PyTorch's
             a = a[0]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 from tacit.messages import BadInput, near_miss
@@ -26,7 +26,11 @@ from tacit.models.initialisations import (
     parse_initialisation,
 )
 from tacit.models.losses import Loss, Softmax, parse_loss
+from tacit.values.arguments import is_iterable, is_real
 from tacit.values.stop_rules import StopRule, parse_stop_rule
+
+MOST = 10**18
+"""The largest width and batch: what is computed with them stays in 64 bits."""
 
 Layers = Literal["both", "first"]
 Rule = Literal["gd", "sgd", "adam", "flow"]
@@ -151,7 +155,7 @@ class Setting:
             raise BadInput("`step='scaled'` goes with a loss of margins, not with softmax")
         if step == "scaled" and rule != "gd":
             raise BadInput(f"`step='scaled'` goes with `rule='gd'`, not {rule}")
-        if isinstance(stop, str) or not isinstance(stop, Iterable):
+        if isinstance(stop, str) or not is_iterable(stop):
             example = stop if isinstance(stop, str) else "loss:1e-6"
             raise BadInput(f"`stop` is a sequence of rules, such as ({example!r},)")
         rules = tuple(parse_stop_rule(one) if isinstance(one, str) else one for one in stop)
@@ -249,10 +253,12 @@ def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 def _check_whole(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise BadInput(f"`{name}={value}` must be a whole number, at least 1")
+    if int(value) > MOST:
+        raise BadInput(f"`{name}` must be at most {MOST:.0e}; it has {len(str(value))} digits")
 
 
 def _check_positive(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or not 0 < float(value) < math.inf:
+    if not is_real(value) or not 0 < float(value) < math.inf:
         raise BadInput(f"`{name}={value}` must be a positive number")
 
 

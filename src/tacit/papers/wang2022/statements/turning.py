@@ -1,6 +1,7 @@
 """How fast a neuron turns to its gradient before it meets a hyperplane: Lemma 3 and Corollary 1."""
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -116,15 +117,17 @@ class Corollary1(Theorem):
         if run is None:
             return None
         data, behind = case.data, 0.0
+        path = run.path
+        cosines = cache(lambda j: _cosines(path[j].network, data))
         for k, (first, size, time) in _curves(run.start, data).items():
             sector = sign_vector(data.X, run.start.W[k])
-            for moment in run.path:
+            for j, moment in enumerate(path):
                 w = moment.network.W[k]
                 if moment.time > math.log(time) or (sign_vector(data.X, w) != sector).any():
                     break
                 t = math.exp(moment.time)
                 z = KAPPA * math.tanh(math.atanh(first / KAPPA) + KAPPA * size * t)
-                behind = max(behind, z - _turned(moment.network, k, data))
+                behind = max(behind, z - float(cosines(j)[k]))
         return behind
 
     def ideal(self, prediction: Prediction, case: Case) -> Observation | None:
@@ -154,13 +157,12 @@ def _longest(curves: dict[int, Curve]) -> float:
     return max((time for _, _, time in curves.values()), default=0.0)
 
 
-def _turned(network: Network, k: int, data: Dataset) -> float:
-    """The cosine u_kᵀv_k of a neuron and its gradient."""
-    w = network.W[k]
-    lam = early.dual_variable(network, data)
-    g = np.sign(network.a[k]) * ((data.X @ w > 0) * lam) @ data.X
-    size = float(np.linalg.norm(w) * np.linalg.norm(g))
-    return float(w @ g) / size if size > 0 else 0.0
+def _cosines(network: Network, data: Dataset) -> np.ndarray:
+    """The cosines u_kᵀv_k of the neurons and their gradients."""
+    W, lam = network.W, early.dual_variable(network, data)
+    g = np.sign(network.a)[:, None] * (((W @ data.X.T > 0) * lam) @ data.X)
+    size = np.linalg.norm(W, axis=1) * np.linalg.norm(g, axis=1)
+    return np.divide((W * g).sum(axis=1), size, out=np.zeros(len(W)), where=size > 0)
 
 
 def _curves(start: Network, data: Dataset) -> dict[int, Curve]:
@@ -169,10 +171,10 @@ def _curves(start: Network, data: Dataset) -> dict[int, Curve]:
     Neither have those with g₀ = 0, which contradictory labels make possible: z stands still.
     """
     curves: dict[int, Curve] = {}
-    none = zero_length(data)
-    for k in range(len(start.a)):
-        first = _turned(start, k, data)
-        size = float(np.linalg.norm(((data.X @ start.W[k] > 0) * data.y / 2) @ data.X))
-        if 0 < first < 1 - DELTA and size > none:
-            curves[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
+    firsts = _cosines(start, data)
+    sizes = np.linalg.norm(((start.W @ data.X.T > 0) * data.y / 2) @ data.X, axis=1)
+    turning = (0 < firsts) & (firsts < 1 - DELTA) & (sizes > zero_length(data))
+    for k in np.flatnonzero(turning).tolist():
+        first, size = float(firsts[k]), float(sizes[k])
+        curves[k] = Curve(first, size, early.time_to(1 - DELTA, first, size))  # (26)
     return curves
