@@ -52,7 +52,8 @@ class Segment:
 
     def share(self, p: Array, found: Mismatch) -> float:
         """Where to look next, as a share of what is left of the step; 0 where this is good."""
-        left = left_over(self.p, self.found, found)
+        one = self.found
+        left = left_over(self.p, one.rows, one.residual, found.rows, found.residual, one.error)
         most = STEP.overshoot if self.looked else math.inf
         good = -STEP.overshoot <= left <= most and found.error <= STEP.rise * self.least
         if good or self.looked == STEP.most_looks:
@@ -63,8 +64,8 @@ class Segment:
             self.ends[0] = at
         else:
             self.ends[1:] = [at]
-        one, other = self.ends[0][2], self.ends[1][2]
-        return min(max(one / (one - other), 0.1), 0.9) if other < 0 else 0.5
+        near, far = self.ends[0][2], self.ends[1][2]
+        return min(max(near / (near - far), 0.1), 0.9) if far < 0 else 0.5
 
     def between(self, share: float) -> tuple[Array, float]:
         """log p there, and log L. Between p, not log p: a sample that was sent to 0 would stay."""
@@ -73,15 +74,17 @@ class Segment:
 
 
 @compiled
-def left_over(p: Array, before: Mismatch, found: Mismatch) -> float:
-    """What is left of the residual along itself: 1 where it is as it was, 0 after a good step."""
+def left_over(
+    p: Array, rows: Array, residual: Array, later: Array, left: Array, error: float
+) -> float:
+    """What is left of a residual along itself: 1 where it is as it was, 0 after a good step."""
     now, inner, square = np.zeros(len(p)), 0.0, 0.0
-    for j in range(len(found.rows)):
-        now[found.rows[j]] = found.residual[j] / before.error
-    for j in range(len(before.rows)):
-        i, r = before.rows[j], before.residual[j] / before.error
-        inner += p[i] * r * now[i]
-        square += p[i] * r * r
+    for j in range(len(later)):
+        now[later[j]] = left[j] / error
+    for j in range(len(rows)):
+        r = residual[j] / error
+        inner += p[rows[j]] * r * now[rows[j]]
+        square += p[rows[j]] * r * r
     return inner / max(square, 1e-300)
 
 

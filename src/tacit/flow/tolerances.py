@@ -179,9 +179,9 @@ class PathTolerances:
     tiny: float = 1e-12
     """Explicit steps, times the speed of the fastest neuron, below which no error is asked for:
     they could not be shortened in floating point."""
-    after_failure: float = 0.25
+    after_failure: float = 0.5
     """The share of an implicit step that is tried when Newton's method does not find it."""
-    most_failed: int = 3
+    most_failed: int = 6
     """Steps that may fail where p is integrated as a state; then the weights are rescaled, which
     needs half of the steps."""
     try_implicit: int = 20
