@@ -6,6 +6,7 @@ import pytest
 from helpers import rest_long
 from tacit.data import load
 from tacit.flow import limit
+from tacit.flow.evidence import _falls
 from tacit.flow.rate import predicted_rate
 from tacit.values import Setting
 
@@ -27,3 +28,19 @@ def test_the_predicted_rate_is_the_slope_of_the_deep_path(name):
     slope = -np.polyfit(np.log(depth[late]), np.log(angle[late]), 1)[0]
     assert slope == pytest.approx(predicted_rate(end), abs=0.01)
     assert end.rate == pytest.approx(predicted_rate(end), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("angles", "depths", "falls"),
+    [
+        ([2e-2, 1.6e-2, 5.3e-6, 5.3e-6], [3, 7, 74, 450], True),  # rescaled weights at rest
+        ([2e-2, 1.6e-2, 5.3e-6, 5.3e-6], [3, 7, 20, 50], False),  # not so deep that they rest
+        ([2e-2, 5.3e-5, 5.3e-6, 5.3e-6], [3, 4.5, 74, 450], True),
+        ([2e-2, 2e-5, 5.3e-6, 5.3e-6], [3, 7, 74, 450], False),  # came near before patterns changed
+        ([2e-2, 1.6e-2, 2e-3, 2e-3], [3, 7, 74, 450], False),  # too far to be at rest
+        ([2e-2, 2e-2, 2e-2, 2e-2], [3, 7, 74, 450], False),
+        ([2e-2, 1.6e-2, 5e-3, 4e-3], [3, 4, 5, 6], True),
+    ],
+)
+def test_what_counts_as_coming_nearer(angles, depths, falls):
+    assert _falls(np.column_stack([np.zeros(4), angles, depths])) == falls

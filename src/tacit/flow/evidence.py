@@ -149,8 +149,10 @@ def _falls(approach: np.ndarray) -> bool:
     before = float(np.interp(since, depth, angle))
     if since >= EVIDENCE.far and angle[-1] <= EVIDENCE.far_fall * before:
         return True
+    if depth[-1] < EVIDENCE.far:
+        return False
     # Rescaled weights come to rest where their margins, which are not infinite, lead.
-    furthest = float(angle[depth >= EVIDENCE.far].max(initial=0.0))
+    furthest = float(angle[depth >= EVIDENCE.deep].max(initial=0.0))
     return bool(angle[-1] <= min(EVIDENCE.resting, EVIDENCE.far_rest * furthest))
 
 

@@ -327,7 +327,7 @@ class EvidenceTolerances:
     resting: float = 1e-3
     """The angle (rad) at which rescaled weights may rest …"""
     far_rest: float = 0.1
-    """… if they have come there from ten times as far."""
+    """… if they have come there from ten times as far, where patterns may have changed last."""
     rounding: float = 1e-6
     """Angles (rad) up to this need not fall: they are rounding."""
     turn: float = 30.0
