@@ -8,7 +8,9 @@ from scipy.optimize import minimize
 
 from helpers import rest_long
 from tacit import Dataset, Network, Setting, limit, load
+from tacit.flow import follow as following
 from tacit.flow.follow import begin, follow
+from tacit.flow.stage import Undecided
 from tacit.flow.state import State
 
 
@@ -183,3 +185,18 @@ def test_a_point_at_0_has_no_pull_to_be_weighed() -> None:
     X, y = 3e34 * np.array([[-1.0], [1.0], [1.0], [0.0]]), [-1, 1, 1, 1]
     setting = Setting(activation="leaky:0.99", width=50, init="gaussian:5e-7", train="first")
     assert limit(X, y, setting, seconds=20).outcome == "partial"
+
+
+def test_neurons_that_came_to_a_hyperplane_just_now_are_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where pulls are within rounding of 0 neurons come to hyperplanes and leave them by chance."""
+    flow = begin(np.eye(2), np.array([1.0, -1.0]), 0.0, np.eye(2), np.ones(2))
+    for name, answer in (("rest", None), ("is_slow", True), ("is_still", True)):
+        monkeypatch.setattr(following, name, lambda *given, answer=answer: answer)
+    monkeypatch.setattr(following, "is_faint", lambda *given: False)
+    flow.log_t = flow.log_t_event = 3.0
+    assert not flow._comes_to_rest()
+    flow.log_t, flow.look_again, flow.give_up = 4.0, 0, 0
+    with pytest.raises(Undecided, match="within rounding of 0"):
+        flow._comes_to_rest()

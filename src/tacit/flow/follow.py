@@ -484,7 +484,8 @@ class Flow(Position):
             return True
         if not long_since:
             return False
-        if is_still(self.state, self.now):
+        # Where neurons came to a hyperplane or left it just now, another look may find the point.
+        if is_still(self.state, self.now) and self.log_t > self.log_t_event:
             raise Undecided("the pulls on all neurons are within rounding of 0, but not 0")
         quiet = self.log_t > self.log_t_event + math.log(REST.quiet)
         if quiet or is_faint(self.state, self.now):
