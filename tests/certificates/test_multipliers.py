@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import nnls
 
 from helpers import kkt_of
-from tacit.numerics.boxed_nnls import _active_set, _nnls
+from tacit.numerics.boxed_nnls import _active_set, nonnegative
 
 
 def definition(case, kkt):
@@ -125,6 +125,6 @@ def test_non_negative_least_squares_against_all_supports(rng):
             if (x >= 0).all():
                 smallest = min(smallest, np.linalg.norm(b - A[:, support] @ x))
         starts = [np.zeros(n), rng.exponential(size=n) * rng.integers(0, 2, n)]
-        for x in [_nnls(A, b), *(_active_set(A, b, start) for start in starts)]:
+        for x in [nonnegative(A, b), *(_active_set(A, b, start) for start in starts)]:
             assert x.min() >= 0
             assert np.linalg.norm(b - A @ x) == pytest.approx(smallest, abs=1e-12)

@@ -9,6 +9,7 @@ from helpers import kkt_of, refused
 from tacit.certificates import two_layer_kkt
 from tacit.certificates.margin_gradients import Allowance
 from tacit.data import load
+from tacit.numerics.boxed_nnls import Combination, nonnegative
 from tacit.numerics.max_margin import max_margin
 from tacit.values import Dataset, Network
 
@@ -333,6 +334,30 @@ def test_operations_are_estimated_within_a_factor_of_three(
     monkeypatch.setattr(Allowance, "take", lambda self, operations: announced.append(operations))
     two_layer_kkt(*on_hyperplanes(rng, n, d, m))
     assert sum(made) / 3 < sum(announced) < 3 * sum(made)
+
+
+@pytest.mark.parametrize(("n", "d", "m"), [(40, 6, 12), (60, 20, 10), (200, 20, 60)])
+def test_masks_that_are_held_or_between_are_those_that_corners_lead_to(
+    n: int, d: int, m: int, monkeypatch, rng
+) -> None:
+    """Two routes to the shortest residual: rays at corners, and an active set of masks."""
+    X, y, net = on_hyperplanes(rng, n, d, m)
+    net = Network(net.W + 0.5 * net.a[:, None] * (y @ X), net.a)  # so that multipliers are needed
+    on = rng.choice(n, (m, d // 2))
+    W = np.array([w - np.linalg.pinv(X[i]) @ (X[i] @ w) for w, i in zip(net.W, on, strict=True)])
+    corners = two_layer_kkt(X, y, Network(W, net.a))
+
+    def between_alone(columns, target, first, spend, likely) -> Combination:
+        points, rays = likely()
+        weights = nonnegative(columns.matrix(points, rays), target)
+        return Combination(points, rays, weights)
+
+    monkeypatch.setattr("tacit.certificates.kkt_two_layer.nnls_over_rays", between_alone)
+    between = two_layer_kkt(X, y, Network(W, net.a))
+    assert corners.boundary > m
+    assert between.residual == pytest.approx(corners.residual, rel=1e-9)
+    # A residual that is the shortest up to 1e-9 tells λ up to about the root of it.
+    assert np.allclose(between.multipliers, corners.multipliers, rtol=0, atol=1e-6)
 
 
 def on_hyperplanes(

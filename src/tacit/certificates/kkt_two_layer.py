@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import weakref
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -102,7 +103,8 @@ def _solve(data: Dataset, network: Network, train: Layers, boundary: float, seco
     allowance = Allowance(network.width, data.n, seconds)
     columns, owner = _columns(net, excess, allowance)
     # Points near the margin first: these are the likely ones to have a multiplier.
-    combination = nnls_over_rays(columns, columns.target, np.argsort(excess), allowance.take)
+    first, likely = np.argsort(excess), partial(columns.likely, allowance.take)
+    combination = nnls_over_rays(columns, columns.target, first, allowance.take, likely)
     lam, H = columns.multipliers_and_masks(combination)
     feasibility = _feasibility(net, network, exponents)
     margin = float(scaled(q_min, int(exponents.max()) + unit))

@@ -18,6 +18,15 @@ from tacit.numerics.float64 import EPS
 from tacit.numerics.tolerances import RAYS
 
 
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """A sum of unit columns with positive weights; several rays may be of one point."""
+
+    points: np.ndarray
+    rays: np.ndarray
+    weights: np.ndarray
+
+
 class Columns(Protocol):
     """One column for every ray; a ray is a row of numbers that only this object understands."""
 
@@ -30,15 +39,6 @@ class Columns(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Combination:
-    """A sum of unit columns with positive weights; several rays may be of one point."""
-
-    points: np.ndarray
-    rays: np.ndarray
-    weights: np.ndarray
-
-
 COPIED = 50.0
 """Operations that take as long as the copies that are made of an entry."""
 
@@ -48,11 +48,13 @@ def nnls_over_rays(
     target: np.ndarray,
     first: np.ndarray,
     spend: Callable[[float], None] = lambda operations: None,
+    likely: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> Combination:
     """The weights ≥ 0 that bring the sum of columns nearest to `target`.
 
     `first` are the points to begin with, the likeliest to get a weight in front. `spend` is told
     before every round how many operations it will take, which nobody knows before it is its turn.
+    Where points need many rays at corners, `likely` is asked once for points and rays between them.
     """
     rays, _ = columns.best(target)
     points = first[: RAYS.first_points]
@@ -62,7 +64,7 @@ def nnls_over_rays(
     smallest = np.inf
     for _ in range(RAYS.most_rounds):
         spend(_operations(len(first), *A.shape))
-        weights = _nnls(A, target)
+        weights = nonnegative(A, target)
         residual = target - A @ weights
         norm = float(np.linalg.norm(residual))
         if not norm < smallest:
@@ -77,8 +79,13 @@ def nnls_over_rays(
             break
         # No more than are in use, or a first set: the cost of a round then at most doubles.
         more = more[np.argsort(-slopes[more])[: max(RAYS.first_points, len(points))]]
-        A = np.hstack([A, columns.matrix(more, more_rays[more])])
-        points, rays = np.concatenate([points, more]), np.vstack([rays, more_rays[more]])
+        new = [(more, more_rays[more])]
+        if likely is not None and A.shape[1] > max(len(first), RAYS.first_points):
+            new.append(likely())
+            likely = None
+        for more, more_rays in new:
+            A = np.hstack([A, columns.matrix(more, more_rays)])
+            points, rays = np.concatenate([points, more]), np.vstack([rays, more_rays])
     return combination
 
 
@@ -88,7 +95,7 @@ def _operations(points: int, rows: int, columns: int) -> float:
     return factors + 3.0 * columns**3 + 2.0 * points * rows
 
 
-def _nnls(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def nonnegative(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """min ‖Ax − b‖ over x ≥ 0, for columns of length 1 or 0."""
     from scipy.optimize import nnls
 
