@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.flow._closed_forms import hyperbolic
-from tacit.flow._faces import DEPENDENT, Faces, dot, face_of, project
+from tacit.flow._faces import DEPENDENT, Faces, add, dot, face_of, project, put
 from tacit.flow._lines import SampleLines, free_pulls, pulls_of, slope
 from tacit.flow.motion import CROSS, RELEASE, SLIDE
 from tacit.flow.tolerances import STEP
-from tacit.numerics.compiled import compiled
+from tacit.numerics.compiled import compiled, compiled_in_place
 
 Array = np.ndarray
 SHORT = 1e-12
@@ -37,24 +37,21 @@ Net = tuple[Array, Array, Array]
 class Parts(NamedTuple):
     """How the margins answer, in parts: NumPy has the faster products."""
 
-    events: Array
-    """The answer of neurons that met hyperplanes."""
+    alone: Array
+    """The answer of neurons that met hyperplanes, and less what the hyperplanes along which the
+    others slide take of theirs."""
     left: Array
     right: Array
     """leftᵀ right is what the other neurons do for the change of their speed, …"""
     felt: Array
     pulled: Array
-    """… feltᵀ pulled, times x_i·x_j, that their pulls turn them, …"""
-    across: Array
-    """… and acrossᵀ across what the hyperplanes along which they slide take of that."""
+    """… and feltᵀ pulled, times x_i·x_j, that their pulls turn them."""
 
     def total(self, lines: SampleLines, rows: Array) -> Array:
         """∂q₁/∂p."""
         X = lines.X[rows]
-        total = self.events + self.left.T @ self.right
-        total += (self.felt.T @ self.pulled) * (X @ X.T)
-        # The product of a matrix with itself takes half of the time of another one.
-        return np.asarray(total - self.across.T @ self.across)
+        turned = (self.felt.T @ self.pulled) * (X @ X.T)
+        return np.asarray(self.alone + self.left.T @ self.right + turned)
 
 
 @compiled
@@ -92,15 +89,15 @@ def response(
         if early:
             before = (before[0], before[1], after[2])
     calm = np.flatnonzero((met == 0) & (before[1] != 0))
-    left, right, felt, pulled, across = _calm(
+    left, right, felt, pulled, total = _calm(
         calm, before, after, copies, plus, minus, some, faces, both, h, shrink
     )
-    total = np.zeros((len(rows), len(rows)))
     active, felt_by = np.empty(len(rows), np.int64), np.empty(len(rows))
     for k in range(m):
         if met[k] == 0:
             continue
-        G = np.zeros((len(rows), d))  # ∂(a w) of all neurons that end in the cell of this one
+        G = np.zeros((len(rows), d))  # ∂(a w) of all neurons that end in the cell of this one …
+        pulls = np.zeros(len(rows), np.bool_)  # … by the p of samples that pull on one of them
         for other in range(k, m):
             if met[other] == 0 or not np.all(after[2][other] == after[2][k]):
                 continue
@@ -110,24 +107,38 @@ def response(
                 if event[0] == other:
                     way[met[other]] = event[1:4]
                     met[other] += 1
-            ways = way, plus, minus, some, both, h, shrink[other]
-            D = turned(other, before, after[2][k], *ways)
-            met[other] = 0
-            for i in range(len(rows)):
+            mine = _pulling(before[2][other], way, some)
+            own = SampleLines(X[mine], y[mine], lines.alpha, lines.e, line[mine], r[mine], lines.gram)
+            D = turned(other, before, after[2][k], way, plus, minus, own, both, h, shrink[other])
+            met[other], w, a = 0, after[0][other], after[1][other]
+            for row in range(len(mine)):
+                pulls[mine[row]] = True
                 for x in range(d):
-                    w, a = after[0][other, x], after[1][other]
-                    G[i, x] += copies[other] * (a * D[i, x] + w * D[i, d])
-        many = 0
+                    G[mine[row], x] += copies[other] * (a * D[row, x] + w[x] * D[row, d])
+        many, by = 0, np.flatnonzero(pulls)
         for i in range(len(rows)):
             acts = slope(after[2][k, some.line[i]], some.r[i], lines.alpha)
             if acts != 0:
                 active[many], felt_by[many] = i, acts * some.y[i]
                 many += 1
-        moved = np.dot(some.X[active[:many]], G.T)
+        moved = np.dot(some.X[active[:many]], G[by].T)
         for i in range(many):
-            for j in range(len(rows)):
-                total[active[i], j] += felt_by[i] * moved[i, j]
-    return Parts(total, left, right, felt, pulled, across)
+            for j in range(len(by)):
+                total[active[i], by[j]] += felt_by[i] * moved[i, j]
+    return Parts(total, left, right, felt, pulled)
+
+
+@compiled
+def _pulling(side: Array, way: Array, lines: SampleLines) -> Array:
+    """The samples that pull on a neuron on these sides, or may do so on its way."""
+    mine, many = np.empty(len(lines.y), np.int64), 0
+    for i in range(len(lines.y)):
+        pulls = slope(side[lines.line[i]], lines.r[i], lines.alpha) != 0
+        for event in range(len(way)):
+            pulls = pulls or way[event, 0] == lines.line[i]
+        mine[many] = i
+        many += pulls
+    return mine[:many].copy()
 
 
 @compiled
@@ -173,8 +184,9 @@ def _calm(
         most += faces.rank[at]
     forth = np.dot(g, XT)
     # Every summand is a sum of products of what one sample feels and another one pulls.
-    left, right, across = np.empty((most, n)), np.empty((most, n)), np.empty((most, n))
-    at, mine = 0, 0
+    left, right, at = np.empty((most, n)), np.empty((most, n)), 0
+    taken = np.zeros((n, n))
+    active, near = np.empty(n, np.int64), np.empty((n, X.shape[1]))
     for j in range(live):
         k = calm[j]
         weight, way = copies[k] * after[1][k], a[k] * h  # w₁ − w = way g
@@ -196,19 +208,31 @@ def _calm(
         for i in range(n):
             pulled[j, i] *= weight * way
         face = face_of(k, side, faces, lines.e)
-        rank, by = faces.rank[face], np.sqrt(max(weight * way, 0.0))
-        cut = np.dot(faces.Q[face][:rank], XT)  # it can move along its hyperplanes only
-        for row in range(rank):
-            if same[j] and weight * way >= 0:
-                for i in range(n):
-                    across[mine, i] = by * felt[j, i] * cut[row, i]
-                mine += 1
-            else:
+        rank = faces.rank[face]  # it can move along its hyperplanes only
+        if rank == 0:
+            continue
+        if not same[j] or weight * way < 0:
+            cut = np.dot(faces.Q[face][:rank], XT)
+            for row in range(rank):
                 for i in range(n):
                     left[at, i] = -felt[j, i] * cut[row, i]
                     right[at, i] = pulled[j, i] * cut[row, i]
                 at += 1
-    return left[:at], right[:at], felt, pulled, across[:mine]
+            continue
+        # About half of the samples: a quarter of the product.
+        many, by = 0, np.sqrt(weight * way)
+        for i in range(n):
+            if felt[j, i] != 0:
+                active[many] = i
+                for x in range(X.shape[1]):
+                    near[many, x] = by * felt[j, i] * X[i, x]
+                many += 1
+        cut = np.dot(near[:many], faces.Q[face][:rank].T)
+        product = np.dot(cut, cut.T)
+        for one in range(many):
+            for other in range(many):
+                taken[active[one], active[other]] -= product[one, other]
+    return left[:at], right[:at], felt, pulled, taken
 
 
 @compiled
@@ -232,15 +256,15 @@ def turned(
     plane, met, when = way[:, 0].astype(np.int64), way[:, 1].astype(np.int64), way[:, 2]
     X, e, d = lines.X, lines.e, len(w)
     g, Q = np.zeros(d), np.zeros((min(len(e), d), d))
-    D, pushed, late = np.zeros((len(X), d + 1)), np.zeros((len(X), d)), np.zeros(len(X))
-    now = 0.0
+    D, late = np.zeros((len(X), d + 1)), np.zeros(len(X))
+    rank, joined, now = _face(side, e, Q), 0, 0.0
+    pushed = _pushes(side, lines, Q, rank)
     for step in range(len(met) + 1):
         last = step == len(met)
-        rank = _pull(g, side, e, plus, minus, Q)
+        _pull(g, side, e, plus, minus, Q, rank)
         if last or met[step] != RELEASE or when[step] > now:
             time = max((h if last else when[step]) - now, 0.0)
             now += time
-            _push(pushed, side, lines, Q, rank)
             a = _piece(w, a, g, time, shrink, D, pushed, both)
             rate = dot(g, w) if both else 0.0
             normal = e[0 if last else plane[step]]
@@ -259,26 +283,32 @@ def turned(
         if last:
             break
         where = plane[step]
-        if met[step] == CROSS:
-            side[where] = -side[where]
-        elif met[step] == SLIDE:
-            side[where] = 0
-        else:
+        if met[step] == RELEASE:
             speed = a * (dot(e[where], g) + plus[where])
             side[where] = _released(step, met, plane, end, speed)
+            rank = _face(side, e, Q)
+            pushed = _pushes(side, lines, Q, rank)
+        elif met[step] == SLIDE:
+            side[where] = 0
+            joined, rank = rank, _join(e[where], Q, rank)
+        else:
+            side[where] = -side[where]
+        for i in range(len(X)):
+            if met[step] != RELEASE and lines.line[i] == where:
+                _push(i, pushed, side, lines, Q, rank)
+            elif met[step] == SLIDE:
+                _along(pushed[i], Q[joined:], rank - joined)
     return D
 
 
-@compiled
+@compiled_in_place
 def _along(v: Array, Q: Array, rank: int) -> None:
     """Project v, in place, on the face whose normals are rows of Q."""
     for j in range(rank):
-        part = dot(Q[j], v)
-        for x in range(len(v)):
-            v[x] -= part * Q[j, x]
+        add(v, -dot(Q[j], v), Q[j])
 
 
-@compiled
+@compiled_in_place
 def _released(step: int, met: Array, plane: Array, end: Array, speed: float) -> int:
     """The side to which a neuron was released: the events after tell, or else the speed there."""
     here = end[plane[step]]
@@ -291,40 +321,63 @@ def _released(step: int, met: Array, plane: Array, end: Array, speed: float) -> 
     return here
 
 
-@compiled
-def _pull(g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array) -> int:
-    """Make g the velocity over a of a neuron with these sides, and Q the normals of its face."""
+@compiled_in_place
+def _face(side: Array, e: Array, Q: Array) -> int:
+    """Make the rows of Q the orthonormal normals of a face, and tell how many they are."""
     rank = 0
-    g[:] = 0.0
     for i in range(len(e)):
-        if side[i] != 0:
-            pull = plus[i] if side[i] > 0 else minus[i]
-            for x in range(len(g)):
-                g[x] += pull * e[i, x]
-        elif rank < len(Q):
-            Q[rank] = e[i]
-            _along(Q[rank], Q, rank)
-            _along(Q[rank], Q, rank)
-            length = np.sqrt(dot(Q[rank], Q[rank]))
-            if length > DEPENDENT:
-                for x in range(len(g)):
-                    Q[rank, x] /= length
-                rank += 1
-    _along(g, Q, rank)
+        if side[i] == 0:
+            rank = _join(e[i], Q, rank)
     return rank
 
 
+@compiled_in_place
+def _join(normal: Array, Q: Array, rank: int) -> int:
+    """Let a hyperplane join the face, and tell how many rows of Q there are then."""
+    if rank == len(Q):
+        return rank
+    put(Q[rank], normal)
+    _along(Q[rank], Q, rank)
+    _along(Q[rank], Q, rank)
+    length = np.sqrt(dot(Q[rank], Q[rank]))
+    if length <= DEPENDENT:
+        return rank
+    for x in range(len(normal)):
+        Q[rank, x] /= length
+    return rank + 1
+
+
+@compiled_in_place
+def _pull(
+    g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array, rank: int
+) -> None:
+    """Make g the velocity over a of a neuron with these sides."""
+    for x in range(len(g)):
+        g[x] = 0.0
+    for i in range(len(e)):
+        if side[i] != 0:
+            add(g, plus[i] if side[i] > 0 else minus[i], e[i])
+    _along(g, Q, rank)
+
+
 @compiled
-def _push(pushed: Array, side: Array, lines: SampleLines, Q: Array, rank: int) -> None:
+def _pushes(side: Array, lines: SampleLines, Q: Array, rank: int) -> Array:
     """∂g by the p of every sample: y_i φ'_i x_i along the face."""
+    pushed = np.empty(lines.X.shape)
     for i in range(len(pushed)):
         factor = lines.y[i] * slope(side[lines.line[i]], lines.r[i], lines.alpha)
-        if factor == 0:
-            pushed[i] = 0.0
-            continue
         for x in range(pushed.shape[1]):
             pushed[i, x] = factor * lines.X[i, x]
-        _along(pushed[i], Q, rank)
+    return pushed - np.dot(np.dot(pushed, Q[:rank].T), Q[:rank])
+
+
+@compiled_in_place
+def _push(i: int, pushed: Array, side: Array, lines: SampleLines, Q: Array, rank: int) -> None:
+    """The same for one of them."""
+    factor = lines.y[i] * slope(side[lines.line[i]], lines.r[i], lines.alpha)
+    for x in range(pushed.shape[1]):
+        pushed[i, x] = factor * lines.X[i, x]
+    _along(pushed[i], Q, rank)
 
 
 @compiled
