@@ -150,6 +150,7 @@ class _Conditions:
         self.E[:, :n, 1:] = cells.slope[:, :, None] * cells.P
         self.E[:, n, 0] = -1
         self.border = np.append(cells.goal, 0.0)
+        self.used = self.E.any(axis=1).ravel()  # faces with fewer dimensions have columns of zeros
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
         cells = self.cells
@@ -192,7 +193,8 @@ class _System:
         K = np.eye(W.shape[1]) + W @ bent @ W
         self.root = W @ np.linalg.inv(np.linalg.cholesky(K)).transpose(0, 2, 1)
         self.Z = (rows.E @ self.root).transpose(1, 0, 2).reshape(n + 1, -1)
-        S = self.Z @ self.Z.T
+        Z = self.Z if rows.used.all() else self.Z[:, rows.used]
+        S = Z @ Z.T
         S.flat[:: n + 2] += np.append(1 / weight[:n], 1 / weight[-1])
         self.factor = cho_factor(S, lower=True, check_finite=False)
         self.border = cho_solve(self.factor, rows.border, check_finite=False)
