@@ -279,6 +279,7 @@ class Flow(Position):
         """Long implicit steps, as long as they are long; each with an estimate of its error."""
         self._merge()
         h, failed, before = PATH.try_implicit * self.h, 0, self.steps
+        most_longer = PATH.longer
         self.answer: Answer | None = None
         trend = np.zeros(len(self.now.p))
         while self._above_goal() and not self.fork and not self._comes_to_rest():
@@ -306,6 +307,7 @@ class Flow(Position):
                     return
                 failed += deep
                 h *= PATH.after_failure
+                most_longer = PATH.longer_after_failure
             else:
                 new, now, late = landed.state, landed.now, self._late()
                 size = sizes(new)
@@ -335,7 +337,9 @@ class Flow(Position):
                 else:
                     self.rejected += 1
                 # The error is of third order.
-                h *= min(3.0, max(0.2, 0.9 * (allowed / max(error, 1e-300)) ** (1 / 3)))
+                longer = PATH.aims * (allowed / max(error, 1e-300)) ** (1 / 3)
+                h *= min(most_longer, max(0.2, longer))
+                most_longer = PATH.longer if error <= allowed else 1.0
             if deep and h * self._fastest() < PATH.shortest:
                 if not self.state.both:
                     raise Undecided("rounding hides what happens at an activation hyperplane")

@@ -180,7 +180,15 @@ class PathTolerances:
     """Explicit steps, times the speed of the fastest neuron, below which no error is asked for:
     they could not be shortened in floating point."""
     after_failure: float = 0.5
-    """The share of an implicit step that is tried when Newton's method does not find it."""
+    """The share of an implicit step that is tried when Newton's method does not find it …"""
+    longer_after_failure: float = 1.5
+    """… and by which the one after it may be longer; after a step whose error was too large, the
+    next may not be."""
+    longer: float = 3.0
+    """By what an implicit step is longer than the last one at most."""
+    aims: float = 0.85
+    """The share of the step that would have the error that is allowed: most errors are those of
+    events, which are there or not, and a step that is tried in vain takes as long as another."""
     most_failed: int = 6
     """Steps that may fail where p is integrated as a state; then the weights are rescaled, which
     needs half of the steps."""
