@@ -31,7 +31,7 @@ from tacit.values import BadInput, Dataset, Network, Outcome, Setting
 from tacit.values.arguments import check_seed
 from tacit.values.setting import Layers
 
-DEEPER = (-1e5, -1e7, -1e9, -1e60, -1e250)
+DEEPER = (-1e5, -1e9, -1e60, -1e250)
 """log₁₀ losses down to which the path is followed while it does not show its limit."""
 BEYOND = tuple(500.0 * 4**k for k in range(11))
 """log₁₀ log₁₀(1/L) down to which it is followed then, with both layers trained."""

@@ -108,7 +108,9 @@ def response(
                     way[met[other]] = event[1:4]
                     met[other] += 1
             mine = _pulling(before[2][other], way, some)
-            own = SampleLines(X[mine], y[mine], lines.alpha, lines.e, line[mine], r[mine], lines.gram)
+            own = SampleLines(
+                X[mine], y[mine], lines.alpha, lines.e, line[mine], r[mine], lines.gram
+            )
             D = turned(other, before, after[2][k], way, plus, minus, own, both, h, shrink[other])
             met[other], w, a = 0, after[0][other], after[1][other]
             for row in range(len(mine)):
@@ -348,9 +350,7 @@ def _join(normal: Array, Q: Array, rank: int) -> int:
 
 
 @compiled_in_place
-def _pull(
-    g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array, rank: int
-) -> None:
+def _pull(g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array, rank: int) -> None:
     """Make g the velocity over a of a neuron with these sides."""
     for x in range(len(g)):
         g[x] = 0.0

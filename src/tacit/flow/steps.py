@@ -314,8 +314,8 @@ def implicit(
             tried = []
             continue
         if error < gained / 2:
-            gained, since = error, len(errors)
-        if len(errors) - since > STEP.patience:
+            gained, since = error, attempt
+        if attempt - since > STEP.patience:
             return Failed.STEP
         segment = newton.Segment(p, found, segment)
         errors.append(error)

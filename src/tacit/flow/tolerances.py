@@ -58,8 +58,9 @@ class StepTolerances:
     """The error of log p at which Newton's method stops."""
     most_newton: int = 30
     """Points that Newton's method may look at."""
-    patience: int = 5
-    """Iterations within which the error must halve, or the step is given up."""
+    patience: int = 7
+    """Stages within which the error must halve, or the step is given up: those that are looked at
+    along one of Newton's steps are among them."""
     costly: float = 1e5
     """Operations from which on the derivative of the margins takes longer than a stage …"""
     quick: float = 0.1
