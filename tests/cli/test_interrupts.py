@@ -23,7 +23,7 @@ from tacit import interrupts
 from tacit.certificates.proof_file import cell_text
 from tacit.cli import main
 from tacit.files import writing
-from tacit.interrupts import orderly
+from tacit.interrupts import held_back, orderly
 from tacit.values import BadInput
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -201,6 +201,32 @@ def test_a_library_is_left_first_but_not_waited_for_long(monkeypatch):
         ctrl_c()
         compute()
     assert next(clock) > interrupts.GRACE
+
+
+def test_what_is_held_back_is_done_first(monkeypatch):
+    """Also where it came to another thread, as that of a bar on a terminal, or just before."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.05)
+    done, stop = [], threading.Event()
+    other = threading.Thread(target=stop.wait)
+    other.start()
+    try:
+        with orderly(), pytest.raises(KeyboardInterrupt):
+            with held_back():
+                ctrl_c()
+                time.sleep(0.2)
+                done.append("it came to another thread")
+            compute()
+    finally:
+        stop.set()
+        other.join()
+    monkeypatch.setattr(interrupts, "OURS", "/nowhere/")
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+        with held_back():
+            time.sleep(0.2)
+            done.append("it came just before")
+        compute()
+    assert len(done) == 2
 
 
 def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back(monkeypatch):
