@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -126,7 +127,7 @@ def orderly() -> Iterator[None]:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait meanwhile, and processes that are started never hear them.
+    """Ctrl-C and SIGTERM wait meanwhile.
 
     The mask is that of one thread: one that came just before, or to another thread, waits as well.
     """
@@ -140,6 +141,19 @@ def held_back() -> Iterator[None]:
     finally:
         state.held = False
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def deaf_children() -> Iterator[None]:
+    """Processes that are started meanwhile never hear Ctrl-C and SIGTERM, which wait."""
+    from multiprocessing import resource_tracker
+
+    with warnings.catch_warnings():
+        # It may have been killed, as any process; it is started again, and has nothing to track.
+        warnings.filterwarnings("ignore", "resource_tracker: process died")
+        resource_tracker.ensure_running()  # it would let the signals through
+        with held_back():
+            yield
 
 
 def ignore() -> None:
