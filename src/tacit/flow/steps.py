@@ -114,7 +114,8 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
 
     def weighed(at: State) -> Weights:
         there = weigh(at, kind, seen)
-        if not math.isfinite(there.log_L):
+        # Margins of 0 and ∞ have a loss: the weights say it.
+        if not (math.isfinite(there.log_L) and np.isfinite(at.W).all() and np.isfinite(at.a).all()):
             raise Undecided("a step leads beyond floating point")
         return there
 
