@@ -303,6 +303,29 @@ def test_nobody_has_to_read_what_is_said(monkeypatch):
             closed.close()
 
 
+EARLY = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "tacit.interrupts":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["tacit", "list", "data"]
+runpy.run_module("tacit", run_name=NAME)
+"""
+
+
+@pytest.mark.parametrize("name", ["__main__", "tacit.__main__"])
+def test_one_that_comes_while_the_program_begins_is_one_line(name):
+    """What `python -m tacit` runs, and the script `tacit` imports."""
+    code = EARLY.replace("NAME", repr(name))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "tacit: interrupted; nothing was saved\n"
+
+
 def test_it_waits_until_the_handlers_are_there(monkeypatch):
     """Nobody would catch what is raised before."""
     real, entered = signal.signal, []
