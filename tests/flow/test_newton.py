@@ -43,6 +43,12 @@ def test_looking_along_a_step_finds_what_newtons_steps_alone_overshoot(monkeypat
     assert many > 1.4 * found(range(60))[0] > 0
 
 
+def test_a_p_that_is_far_off_is_no_warning(monkeypatch):
+    """Terms near the largest number have a sum that is infinite."""
+    monkeypatch.setattr(newton, "improve", lambda rate, at, h, p, _: (np.full(len(p), 709.5), 0.0))
+    assert any(step_of(seed, h)[0] is Failed.STEP for seed in range(5) for h in LENGTHS)
+
+
 def mismatch(p, residual):
     rows = np.arange(len(p))
     error = float(p @ np.abs(residual))
