@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -38,6 +39,8 @@ class _Interrupts:
     def __init__(self) -> None:
         self.first: float | None = None
         """When the first one came."""
+        self.held = False
+        """Whether they wait, see `held_back`."""
         self.over = False
         """Whether what they would end has ended."""
 
@@ -59,7 +62,7 @@ class _Interrupts:
         if self.over:
             return
         late = time.monotonic() > (self.first or 0.0) + GRACE
-        if _can_be_raised(frame, late) or not hasattr(signal, "setitimer"):
+        if not hasattr(signal, "setitimer") or (not self.held and _can_be_raised(frame, late)):
             raise KeyboardInterrupt
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
 
@@ -124,15 +127,33 @@ def orderly() -> Iterator[None]:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait meanwhile."""
+    """Ctrl-C and SIGTERM wait meanwhile.
+
+    The mask is that of one thread: one that came just before, or to another thread, waits as well.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    state = _installed() or _Interrupts()
+    before, state.held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS), True
     try:
         yield
     finally:
+        state.held = False
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def deaf_children() -> Iterator[None]:
+    """Processes that are started meanwhile never hear Ctrl-C and SIGTERM, which wait."""
+    from multiprocessing import resource_tracker
+
+    with warnings.catch_warnings():
+        # It may have been killed, as any process; it is started again, and has nothing to track.
+        warnings.filterwarnings("ignore", "resource_tracker: process died")
+        resource_tracker.ensure_running()  # it would let the signals through
+        with held_back():
+            yield
 
 
 def ignore() -> None:

@@ -1,5 +1,7 @@
 """Bounds of where gradient flow ends, against definitions in many digits and brute force."""
 
+import math
+import sys
 from decimal import Decimal, localcontext
 
 import clarabel
@@ -9,6 +11,7 @@ import pytest
 from tacit import Dataset, Network, Setting, limit, load
 from tacit.certificates.proved_end import (
     ANGLES,
+    _checked_trap,
     optimal_directions,
     out_of_play,
     proved_end,
@@ -291,3 +294,17 @@ def test_a_second_peak_of_the_dual_function_is_an_optimal_direction_too() -> Non
     end = limit("xor", Setting(width=20))
     few = optimal_directions(end.proved, end.data, {1: 1.0, -1: 1.0}, end.groups[:1], 0.01)
     assert len(few) == 4 == len(end.groups)
+
+
+def test_the_exact_check_keeps_to_its_time(monkeypatch) -> None:
+    """It had none: of 40 seconds `limit linear:n=1000,d=2` took 64."""
+    asked = []
+
+    def watched(*arguments):
+        asked.append(arguments[:-1])
+        return _checked_trap(*arguments)
+
+    monkeypatch.setattr(sys.modules[trapped_end.__module__], "_checked_trap", watched)
+    limit("linear:n=12,d=4,seed=2", Setting(width=12), seed=1)
+    assert any(_checked_trap(*arguments, math.inf) is not None for arguments in asked)
+    assert all(_checked_trap(*arguments, 0.0) is None for arguments in asked)

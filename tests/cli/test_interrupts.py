@@ -23,7 +23,7 @@ from tacit import interrupts
 from tacit.certificates.proof_file import cell_text
 from tacit.cli import main
 from tacit.files import writing
-from tacit.interrupts import orderly
+from tacit.interrupts import held_back, orderly
 from tacit.values import BadInput
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -203,6 +203,32 @@ def test_a_library_is_left_first_but_not_waited_for_long(monkeypatch):
     assert next(clock) > interrupts.GRACE
 
 
+def test_what_is_held_back_is_done_first(monkeypatch):
+    """Also where it came to another thread, as that of a bar on a terminal, or just before."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.05)
+    done, stop = [], threading.Event()
+    other = threading.Thread(target=stop.wait)
+    other.start()
+    try:
+        with orderly(), pytest.raises(KeyboardInterrupt):
+            with held_back():
+                ctrl_c()
+                time.sleep(0.2)
+                done.append("it came to another thread")
+            compute()
+    finally:
+        stop.set()
+        other.join()
+    monkeypatch.setattr(interrupts, "OURS", "/nowhere/")
+    with orderly(), pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+        with held_back():
+            time.sleep(0.2)
+            done.append("it came just before")
+        compute()
+    assert len(done) == 2
+
+
 def test_one_that_comes_twice_at_once_is_one_and_handlers_come_back(monkeypatch):
     monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: 1.0))
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
@@ -275,6 +301,29 @@ def test_nobody_has_to_read_what_is_said(monkeypatch):
         assert main(["list", "data"]) == 130
         with pytest.raises(BrokenPipeError):
             closed.close()
+
+
+EARLY = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "tacit.interrupts":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["tacit", "list", "data"]
+runpy.run_module("tacit", run_name=NAME)
+"""
+
+
+@pytest.mark.parametrize("name", ["__main__", "tacit.__main__"])
+def test_one_that_comes_while_the_program_begins_is_one_line(name):
+    """What `python -m tacit` runs, and the script `tacit` imports."""
+    code = EARLY.replace("NAME", repr(name))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "tacit: interrupted; nothing was saved\n"
 
 
 def test_it_waits_until_the_handlers_are_there(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -13,11 +14,11 @@ from statement_checks import up_to
 from tacit import Dataset, Setting, load
 from tacit.explanation import Explanation, explain, predict
 from tacit.explanation.observation import observe
-from tacit.explanation.predictions import judge_each
+from tacit.explanation.predictions import NOT_ASKED, initial_neurons, judge_each
 from tacit.explanation.sentences import counts, just_fail, of_the_data, sentences, telling
 from tacit.flow import limit
 from tacit.geometry import check
-from tacit.theorems import Case, Prediction, Source, Theorem, theorem
+from tacit.theorems import Case, Prediction, Source, Theorem, asking, theorem
 from tacit.theorems.hypotheses import yes_or_no
 from tacit.values import Check
 
@@ -119,6 +120,17 @@ def test_a_theorem_that_raises_does_not_stop_the_others() -> None:
     first, second = judge_each([Broken(), theorem("lyu2021:thm3.1")], case)
     assert first.status == "open" and "ZeroDivisionError" in first.words
     assert second.hypotheses
+
+
+def test_a_theorem_is_not_asked_beyond_the_deadline(monkeypatch) -> None:
+    """Two of them thought for four seconds of `--seconds 7`."""
+    end = limit("gaussians:n=12,d=2", Setting(rule="flow", width=8))
+    case = Case(end.data, end.setting, initial_neurons(end.data, end.setting, 0))
+    asked = [theorem("phuong2021:lemmaA.3"), theorem("wang2022:thm3")]
+    assert all(one.residual is not None for one in judge_each(asked, case, observe(end)))
+    monkeypatch.setattr(asking, "perf_counter", lambda: math.inf)  # it comes while they think
+    for one in judge_each(asked, case, observe(end), perf_counter() + 60):
+        assert one.status == "open" and one.words == NOT_ASKED
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,16 @@ def test_a_step_whose_stages_leave_floating_point_is_none() -> None:
         explicit(state, weigh(state, "logistic"), 1127.3, "logistic")
 
 
+def test_a_step_to_margins_of_0_and_infinity_is_none() -> None:
+    """They have a loss, but weights that are infinite have no speed: it was a warning."""
+    X = np.array([[-0.04354189126302078, -0.04259947627044971]])
+    X = np.vstack([X, [[0.040696069443741954, -0.07689046]]])
+    W, a = np.array([[0.00158278, 0.00101735]]), np.array([-0.00188154])
+    state = start(hyperplanes_of(X, np.array([1.0, -1.0]), 3.7785457e-07), W, a, True)
+    with pytest.raises(Undecided, match="floating point"):
+        explicit(state, weigh(state, "exponential"), 9716295.2, "exponential")
+
+
 def test_the_clock_does_without_a_middle_that_leaves_floating_point() -> None:
     """A neuron that decays for long and then grows: a warning came to the terminal."""
     x = [-0.6285267855755445, 0.44630834608420594, -1.409718449917938, 0.9147242106838429, 0.1]

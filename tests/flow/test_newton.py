@@ -54,6 +54,12 @@ def test_looking_along_a_step_finds_what_newtons_steps_alone_overshoot(monkeypat
     assert looking < len(derivatives) / few / 2  # they are what takes the time
 
 
+def test_a_p_that_is_far_off_is_no_warning(monkeypatch):
+    """Terms near the largest number have a sum that is infinite."""
+    monkeypatch.setattr(newton, "improve", lambda rate, at, h, p, _: (np.full(len(p), 709.5), 0.0))
+    assert any(step_of(seed, h)[0] is Failed.STEP for seed in range(5) for h in LENGTHS)
+
+
 def mismatch(p, residual):
     rows = np.arange(len(p))
     error = float(p @ np.abs(residual))

@@ -70,3 +70,24 @@ def test_fewer_neurons_do_the_same(budget: Any, rng: np.random.Generator) -> Non
     assert after == pytest.approx(before, rel=1e-8)
     assert size(smaller, budget) <= size(net, budget) * (1 + 1e-12)
     assert fewer(X, y, 0.1, smaller, budget) is smaller
+
+
+@pytest.mark.parametrize("budget", ["sum", "pair"])
+def test_many_neurons_take_few_decompositions(
+    budget: Any, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of all neurons for each that goes took 3 s of 5, once a path had ended with 1,000."""
+    X, y = rng.standard_normal((30, 5)), np.sign(rng.standard_normal(30))
+    V = rng.standard_normal((1000, 5)) * 10.0 ** rng.uniform(-3, 3, size=(1000, 1))
+    net = Neurons(V, np.where(rng.random(1000) < 0.5, 1, -1))
+    made = []
+    for name in ("qr", "svd"):
+        real = getattr(np.linalg, name)
+        monkeypatch.setattr(
+            np.linalg, name, lambda *a, real=real, **b: made.append(1) or real(*a, **b)
+        )
+    smaller = fewer(X, y, 0.1, net, budget)
+    assert len(made) <= 1000 // 30 and len(smaller.sign) <= 30 + (budget == "pair")
+    before, after = margins(X, y, 0.1, net)[0], margins(X, y, 0.1, smaller)[0]
+    assert after == pytest.approx(before, rel=1e-9)
+    assert size(smaller, budget) <= size(net, budget) * (1 + 1e-12)

@@ -89,9 +89,17 @@ def test_above_two_dimensions_the_two_heaviest_span_the_plane() -> None:
     assert len(end.groups) == 2
     ax = Figure().add_subplot()
     neurons(end, ax)
-    ends = [line.get_xydata()[1] for line in ax.lines if len(line.get_xydata()) == 2]
-    assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0)
+    ends = [path.vertices[1] for path in ax.collections[-2].get_paths()]
+    assert np.linalg.norm(ends, axis=1) == pytest.approx(1.0) and len(ends) == 2
     assert "projected" in ax.get_title() and "heaviest" in ax.get_xlabel()
+
+
+def test_many_neurons_are_few_artists() -> None:
+    """A thousand lines took a second and a half of `--seconds 3`."""
+    end = limit(load("gaussians:n=30,d=5"), Setting(rule="flow", width=400), seconds=0.1)
+    ax = Figure().add_subplot()
+    neurons(end, ax)
+    assert end.groups == () and len(ax.get_children()) < 30
 
 
 def test_of_many_neurons_only_the_first_directions_are_computed(rng, monkeypatch) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,17 @@ def test_a_killed_worker_is_known_by_its_pack_and_replaced(tmp_path: Path) -> No
         assert first in these._workers and first.process.is_alive()
         pids = [worker.process.pid for worker in these._workers]
     assert len(pids) == 2 and not any(alive(pid) for pid in pids)  # busy for ever as they are
+
+
+def test_python_s_own_process_may_be_killed_too() -> None:
+    """The tracker of resources, which it started again with a warning on the terminal."""
+    resource_tracker.ensure_running()
+    tracker = resource_tracker._resource_tracker._pid  # type: ignore[attr-defined]
+    os.kill(tracker, signal.SIGKILL)
+    until(lambda: not alive(tracker))
+    with started(1, echo) as these:
+        these.start(pack(1), {})
+        assert not isinstance(these.wait()[1], Crashed)
 
 
 def test_poison_and_mistakes_come_back_as_crashes() -> None:

@@ -121,7 +121,8 @@ def test_the_repr_is_one_line_and_the_arrays_are_read_only() -> None:
 def test_outputs_of_wide_networks_are_added_up_in_blocks(monkeypatch, rng) -> None:
     net, X = Network(rng.normal(size=(50, 3)), rng.normal(size=50), 0.1), rng.normal(size=(7, 3))
     z = X @ net.W.T
-    monkeypatch.setattr(network, "BLOCK", 60)  # eight neurons at a time
+    monkeypatch.setattr(network, "NEURONS", 8)
+    monkeypatch.setattr(network, "PRODUCTS", 30)  # three points at a time
     assert net.outputs(X) == pytest.approx(np.maximum(z, 0.1 * z) @ net.a, rel=1e-12)
     assert net.outputs(X[0]) == pytest.approx(net.outputs(X)[0], rel=1e-12)
     assert not Network(np.zeros((0, 3)), np.zeros(0)).outputs(X).any()

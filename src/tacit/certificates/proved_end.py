@@ -195,7 +195,8 @@ def trapped_end(
         else:
             trap = trap_of_one_sign(*given, multipliers, free, lower / unit, left)
         end = ProvedEnd(network, log_loss / math.log(10), Interval(lower, lower), multipliers)
-        proved = _checked_trap(end, data, [_in_unit(one, unit) for one in trap])
+        left = max(until - perf_counter(), 0.0)
+        proved = _checked_trap(end, data, [_in_unit(one, unit) for one in trap], left)
         if proved is not None and proved.narrow:
             return proved
     return None
@@ -225,7 +226,7 @@ def _keeping_signs(network: Network, rows: np.ndarray) -> Network:
 
 
 def _checked_trap(
-    end: ProvedEnd, data: Dataset, trap: Sequence[TrapMultipliers]
+    end: ProvedEnd, data: Dataset, trap: Sequence[TrapMultipliers], seconds: float
 ) -> ProvedEnd | None:
     """What these multipliers prove, by the exact check; None where they do not."""
     network, lower = end.network, end.margin_bounds.lower
@@ -239,10 +240,12 @@ def _checked_trap(
         for one in trap
     )
     free = trap and trap[0].tree is not None
+    until = perf_counter() + seconds
     for angle in (*ANGLES, None) if free else ANGLES if trap else ():
         try:
+            budget = Budget(seconds=until - perf_counter())
             trapped = prove_trap(
-                stored, certificates, Fraction(lower), angle, Budget(), "the network"
+                stored, certificates, Fraction(lower), angle, budget, "the network"
             )
         except (Rejected, BadInput):
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -25,6 +26,7 @@ from tacit.theorems import (
     theorem,
     theorems,
 )
+from tacit.theorems.asking import TimeIsUp, asked_until
 from tacit.values import BadInput, Dataset, Network, Result, Setting
 from tacit.values.arguments import check_seed
 from tacit.values.jsonable import plain
@@ -35,7 +37,7 @@ MOST_NAMED = 4
 LARGEST = 1e70
 """Entries of points are at most this, and rows not shorter than its inverse: fourth powers of
 lengths are then numbers that are not 0."""
-NOT_ASKED = "It was not asked: the seconds were used up."
+NOT_ASKED = "It was not asked, or not to the end: the seconds were used up."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,16 +189,18 @@ def judge_each(
 ) -> Iterator[Verdict]:
     """The verdict of every theorem; one that cannot be evaluated says so.
 
-    After the deadline, a moment of `perf_counter`, no theorem is asked any more. `progress` is
+    After the deadline, a moment of `perf_counter`, no theorem is asked any more, and one that was
+    not done with it by then says the same. `progress` is
     called with the share of those that have been.
     """
     for k, one in enumerate(asked):
         if progress is not None:
             progress(k / len(asked))
+        verdict = Verdict(one, (), None, VerdictStatus.OPEN, None, NOT_ASKED)
         if perf_counter() < deadline:
-            yield careful_judge(one, case, run)
-        else:
-            yield Verdict(one, (), None, VerdictStatus.OPEN, None, NOT_ASKED)
+            with asked_until(deadline), suppress(TimeIsUp):
+                verdict = careful_judge(one, case, run)
+        yield verdict
 
 
 def careful_judge(one: Theorem, case: Case, run: Observation | None = None) -> Verdict:
@@ -205,6 +209,8 @@ def careful_judge(one: Theorem, case: Case, run: Observation | None = None) -> V
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             return judge(one, case, run)
+    except TimeIsUp:
+        raise
     except Exception as reason:  # of whatever a theorem of another package may raise
         if case.start is not None and not case.setting.two_layer:
             return careful_judge(one, replace(case, start=None), run)  # they are no neurons to it

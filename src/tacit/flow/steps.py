@@ -114,7 +114,8 @@ def explicit(state: State, now: Weights, h: float, kind: Kind) -> Step:
 
     def weighed(at: State) -> Weights:
         there = weigh(at, kind, seen)
-        if not math.isfinite(there.log_L):
+        # Margins of 0 and ∞ have a loss: the weights say it.
+        if not (math.isfinite(there.log_L) and np.isfinite(at.W).all() and np.isfinite(at.a).all()):
             raise Undecided("a step leads beyond floating point")
         return there
 
@@ -345,7 +346,8 @@ def implicit(
         u, predicted = _mixed(tried, p, rows) if linear else (better, level + rise)
         if not np.isfinite(u).all():
             return Failed.STEP
-        known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
+        with np.errstate(over="ignore"):  # far off, terms that are finite may have no finite sum
+            known = float(np.abs(np.exp(u[rows]) - p[rows]).sum()) <= STEP.newton
         # What neurons grow by is off by the length of the step times the error of p.
         known = known and (shrink is None or error <= STEP.deep * abs(level))
         if known and not behind:

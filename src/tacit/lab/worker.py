@@ -13,11 +13,10 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import cache
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tacit.interrupts import held_back
+from tacit.interrupts import deaf_children
 from tacit.lab.requests import read_request
 from tacit.messages import printable
 from tacit.values import BadInput
@@ -45,8 +44,7 @@ class Worker:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.pipe, theirs = _context().Pipe()
         self.process = _context().Process(target=work, args=(theirs, MEMORY), daemon=True)
-        resource_tracker.ensure_running()  # it would let the signals through
-        with held_back():  # the first process lets them in when it has no more words for them
+        with deaf_children():  # the first process lets them in when it has no more words for them
             self.process.start()
         theirs.close()
         self.loop = loop

@@ -70,19 +70,41 @@ def fewer(X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budg
     Among more there are changes of their lengths that leave every y_i f(x_i) as it is, and the
     size does not grow in one of the two directions: as far as until a neuron is 0.
     """
-    while len(net.sign) > len(X) + (budget == "pair"):
-        t = X @ net.V.T
-        H = y[:, None] * net.sign * np.maximum(t, alpha * t) / np.linalg.norm(X, axis=1)[:, None]
-        lengths = np.linalg.norm(net.V, axis=1)
-        if budget == "pair":
-            H = np.vstack([H, lengths * (net.sign > 0)])
-        # More columns than rows: the last right singular vector is in the null space.
-        change = np.linalg.svd(H)[2][-1]
-        change *= -1.0 if lengths @ change > 0 else 1.0
-        left = 1 + change / max(float(-change.min()), 1e-300)
-        kept = left > POLISH.gone
-        net = Neurons(net.V[kept] * left[kept][:, None], net.sign[kept])
+    most = len(X) + (budget == "pair")
+    while len(net.sign) > most:
+        net = _fewer_first(X, y, alpha, net, budget, most)
     return net
+
+
+def _fewer_first(
+    X: np.ndarray, y: np.ndarray, alpha: float, net: Neurons, budget: Budget, most: int
+) -> Neurons:
+    """The same where the first 2 `most` neurons give way to `most`: they have a few changes."""
+    V, sign = net.V[: 2 * most], net.sign[: 2 * most]
+    lengths = np.linalg.norm(V, axis=1)
+    t = X @ (V / np.maximum(lengths, 1e-300)[:, None]).T
+    H = y[:, None] * sign * np.maximum(t, alpha * t) / np.linalg.norm(X, axis=1)[:, None]
+    if budget == "pair":
+        H = np.vstack([H, sign > 0])
+    left = lengths.copy()
+    changes = np.linalg.qr(H.T, mode="complete")[0][:, most:]
+    while changes.shape[1]:
+        change = changes[:, -1] * (-1.0 if changes[:, -1].sum() > 0 else 1.0)
+        falling = np.flatnonzero(change < -1e-30)  # by less only rounding falls
+        steps = left[falling] / -change[falling]
+        gone = falling[np.argmin(steps)]
+        left = np.maximum(left + steps.min() * change, 0.0)
+        # A reflection leaves one change that moves this neuron, the last one.
+        mirror = changes[gone].copy()
+        mirror[-1] += math.copysign(float(np.linalg.norm(mirror)), mirror[-1])
+        changes -= np.outer(changes @ mirror, 2 / (mirror @ mirror) * mirror)
+        changes = changes[:, :-1]
+        left[gone] = changes[gone] = 0.0
+    kept = left > POLISH.gone * lengths
+    V = np.vstack(
+        [V[kept] * (left / np.maximum(lengths, 1e-300))[kept][:, None], net.V[2 * most :]]
+    )
+    return Neurons(V, np.concatenate([sign[kept], net.sign[2 * most :]]))
 
 
 @dataclass(frozen=True, eq=False)

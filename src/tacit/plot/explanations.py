@@ -20,7 +20,7 @@ WIDE, SQUARE = (5.0, 3.5), (4.6, 4.5)
 LETTERS = 9.5
 """The size of the letters in legends, for the same reason."""
 MANY_LINES = 60
-"""The number of lines from which on they are drawn as one bitmap."""
+"""The number of lines, or dots, from which on they are drawn as one bitmap."""
 
 
 @draws("explanation", "explanation : Explanation", f"What `tacit.explain` returned; {WORST}.")
@@ -89,7 +89,8 @@ def svg(size: tuple[float, float], draw: Callable[[Axes], Axes]) -> bytes | None
         for text in legend.get_texts() if legend is not None else ():
             text.set_fontsize(LETTERS)
     for item in ax.collections:
-        if getattr(item, "filled", False):
+        many = max(len(item.get_paths()), np.shape(item.get_offsets())[0]) > MANY_LINES
+        if many or getattr(item, "filled", False):
             item.set_rasterized(True)
     if len(ax.lines) > MANY_LINES:
         for line in ax.lines:

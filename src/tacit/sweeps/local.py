@@ -16,13 +16,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any
 
-from tacit.interrupts import held_back
+from tacit.interrupts import deaf_children
 from tacit.sweeps.planned_run import DataCall, Pack, RunResult, Sets
 from tacit.sweeps.workers import CRASHES, Crashed
 from tacit.values import BadInput
@@ -183,8 +182,7 @@ class Cores:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self._compute), daemon=True)
-        resource_tracker.ensure_running()  # it would let the signals through
-        with held_back(), _environment(ONE_THREAD), _without_main():  # a child never hears them
+        with deaf_children(), _environment(ONE_THREAD), _without_main():
             process.start()
             self._workers.append(_Worker(process, ours))
         theirs.close()

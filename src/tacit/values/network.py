@@ -20,8 +20,9 @@ SAME_DIRECTION = 1e-6
 """Angle, in radians, up to which neurons count as one direction."""
 MOST_BYTES = 1 << 30
 """Bytes read from a file of weights."""
-BLOCK = 2**18
-"""Products w_k·x_i that are held at a time: what leaves the cache takes four times as long."""
+NEURONS, PRODUCTS = 2**9, 2**15
+"""Neurons, and products w_k·x_i, that are held at a time: what leaves the fastest cache takes ten
+times as long, and so do few neurons on many points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +132,15 @@ class Network:
     def outputs(self, X: np.ndarray) -> np.ndarray:
         """f(x) for every row of X."""
         X = np.asarray(X, dtype=np.float64)
-        total = np.zeros(X.shape[:-1])
-        step = max(1, BLOCK // max(len(X), 1))
-        for start in range(0, self.width, step):
-            z = X @ self.W[start : start + step].T
-            total += np.maximum(z, self.alpha * z) @ self.a[start : start + step]
-        return total
+        rows = X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
+        total = np.zeros(len(rows))
+        high = PRODUCTS // max(1, min(self.width, NEURONS))
+        for start in range(0, self.width, NEURONS):
+            W, a = self.W[start : start + NEURONS], self.a[start : start + NEURONS]
+            for first in range(0, len(rows), high):
+                z = rows[first : first + high] @ W.T
+                total[first : first + high] += np.maximum(z, self.alpha * z) @ a
+        return total.reshape(X.shape[:-1])
 
     def margins(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """q_i = y_i f(x_i) for every point, with labels ±1."""

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 FEW = 10_000
-"""Products of two integers, up to which Python multiplies them itself …"""
-FEW_TERMS = 4
-"""… and up to so many of them in one sum for each piece that the integers would be cut into."""
+"""Products of two integers, up to which Python multiplies them itself."""
 MOST_PIECES = 1000
 """So many sums of doubles, each below 2⁵³, are an integer of 64 bits."""
 
@@ -18,14 +16,18 @@ def integer_product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     Python looks for signals while it multiplies long integers, and `@` of arrays of objects frees
     an element twice where a multiplication raises. In large arrays the integers are cut into pieces
     of so few bits that doubles add up their products exactly, in whatever order: it takes a
-    twentieth of the time.
+    twentieth of the time. To cut an integer, or to put one together, takes as long as a product for
+    each piece, so that it does not help where one of the two is a vector.
     """
-    terms = A.shape[-1]
-    bits = (53 - terms.bit_length()) // 2
-    if A.size * B.size <= FEW * terms:
+    terms = max(A.shape[-1], 1)
+    rows, columns = A.size // terms, B.size // terms
+    products = rows * terms * columns
+    if products <= FEW or min(rows, terms, columns) <= 1:
         return np.dot(A, B)
+    bits = (53 - terms.bit_length()) // 2
     pieces = (_longest(A) + _longest(B)) // bits
-    if terms <= FEW_TERMS * pieces or pieces > MOST_PIECES:
+    cuts = pieces * (rows * terms + terms * columns + rows * columns)
+    if products <= cuts or pieces > MOST_PIECES:
         return np.dot(A, B)
     left, right = _pieces(A, bits), _pieces(B, bits)
     total: Any = 0

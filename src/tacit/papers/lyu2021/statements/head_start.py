@@ -41,18 +41,17 @@ def head_starts(network: Network, case: Case) -> np.ndarray:
     separator, and another may do better.
     """
     Z = -(case.data.y[:, None] * case.data.X).T
+    signed = np.sign(network.a)[:, None] * network.W
+    if too_many(case, network):
+        left = signed @ case.view.separator.direction
+    else:
+        left = np.array([nnls(Z, w, most_steps=100 * Z.shape[1])[1] for w in signed])
+    squares, lengths = neuron_sizes(network) ** 2, np.linalg.norm(network.W, axis=1)
+    # Within rounding of the cone of −y_i x_i nothing is known of the direction that is left.
+    ahead = (left > 1e-9 * lengths) & (squares > 0)
+    room = np.maximum((network.W**2).sum(axis=1) - network.a**2, 0.0)
     advantage = np.full(len(network.a), -1.0)
-    squares = neuron_sizes(network) ** 2
-    for k, (w, a) in enumerate(zip(network.W, network.a, strict=True)):
-        if a == 0 or squares[k] == 0:
-            continue
-        if too_many(case, network):
-            left = float(np.sign(a) * w @ case.view.separator.direction)
-        else:
-            left = nnls(Z, np.sign(a) * w, most_steps=100 * Z.shape[1])[1]
-        # Within rounding of the cone of −y_i x_i nothing is known of the direction that is left.
-        if left > 1e-9 * np.linalg.norm(w):
-            advantage[k] = (left**2 - max(w @ w - a**2, 0.0)) / squares[k]
+    advantage[ahead] = (left[ahead] ** 2 - room[ahead]) / squares[ahead]
     return advantage
 
 

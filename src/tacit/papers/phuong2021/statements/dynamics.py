@@ -14,6 +14,7 @@ from tacit.papers.phuong2021.statements.examples import FLOW, cones, initial_net
 from tacit.papers.phuong2021.statements.hypotheses import network_and_rule
 from tacit.papers.phuong2021.statements.sectors import Hyperplanes, hyperplanes_of, pulls, sectors
 from tacit.theorems import Case, Estimate, Observation, PathPoint, Prediction, Source, Theorem
+from tacit.theorems.asking import seconds_left
 from tacit.theorems.errata import Erratum, Evidence
 from tacit.theorems.hypotheses import (
     balanced,
@@ -187,6 +188,7 @@ def integrated(case: Case, network: Network, time: float, steps: float = math.in
         taken += 1
         if taken > steps:
             raise _TooLong
+        seconds_left()
         moved = Network(theta[:size].reshape(shape), theta[size:])
         return np.append(*velocity(case, moved, signs, hyperplanes))
 

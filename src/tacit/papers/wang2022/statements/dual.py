@@ -26,6 +26,7 @@ from tacit.papers.wang2022.statements.limit_points import (
 )
 from tacit.papers.wang2022.statements.widest_margin import optimum_of
 from tacit.theorems import Case, Erratum, Evidence, Observation, Prediction, Source
+from tacit.theorems.asking import seconds_left
 from tacit.theorems.hypotheses import by_slack, needs_a_run, two_classes, undecided
 from tacit.values import Check, Dataset, Network
 
@@ -36,7 +37,10 @@ def bounds_of(network: Network, data: Dataset) -> ConvexOptimum:
     rows = np.flatnonzero(network.weights > EPS * network.weights.sum())
     V = np.abs(network.a[rows])[:, None] * network.W[rows]
     lam = kkt_of(network, data).multipliers
-    return bracket(data.X, data.y, 0.0, Neurons(V, np.sign(network.a[rows]).astype(int)), lam)
+    net = Neurons(V, np.sign(network.a[rows]).astype(int))
+    bounds = bracket(data.X, data.y, 0.0, net, lam, seconds=seconds_left())
+    seconds_left()  # a proof that was cut says too little
+    return bounds
 
 
 class _DualFeasible(OfAKKTPoint):

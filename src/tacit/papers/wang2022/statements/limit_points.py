@@ -7,6 +7,7 @@ from tacit.certificates.kkt_two_layer import two_layer_kkt
 from tacit.papers.wang2022.statements.hypotheses import network_checks
 from tacit.papers.wang2022.statements.sign_vectors import ON_HYPERPLANE
 from tacit.theorems import Case, Observation, PathPoint
+from tacit.theorems.asking import seconds_left
 from tacit.theorems.hypotheses import needs_a_run, two_classes, undecided
 from tacit.values import Check, Dataset, Network
 
@@ -28,7 +29,7 @@ def margin_of(network: Network, data: Dataset) -> float:
 
 def kkt_of(network: Network, data: Dataset) -> KKT:
     """The KKT certificate of the network."""
-    return two_layer_kkt(data, network, boundary=ON_HYPERPLANE)
+    return two_layer_kkt(data, network, boundary=ON_HYPERPLANE, seconds=seconds_left())
 
 
 def masks_of(network: Network, data: Dataset, kkt: KKT) -> np.ndarray:
