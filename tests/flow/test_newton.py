@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from tacit.flow import newton, steps
+from tacit.flow import implicit_steps, newton
 from tacit.flow.hyperplanes import hyperplanes_of
+from tacit.flow.implicit_steps import Failed, Landed, _response, implicit
+from tacit.flow.stage import advance
 from tacit.flow.state import start
-from tacit.flow.steps import Failed, Landed, _response, implicit, seen_by, weigh
+from tacit.flow.steps import seen_by, weigh
 from tacit.flow.tolerances import STEP
 
 LENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8)
@@ -43,7 +45,7 @@ def test_looking_along_a_step_finds_what_newtons_steps_alone_overshoot(monkeypat
         derivatives.append(1)
         return _response(*given)
 
-    monkeypatch.setattr(steps, "_response", counted)
+    monkeypatch.setattr(implicit_steps, "_response", counted)
     many, off = found(range(60))
     looking = len(derivatives) / many
     assert off < 1e-6
@@ -94,7 +96,7 @@ def test_the_answer_of_the_margins_is_right_where_neurons_turn_backwards():
 
     def after(p):
         new = state.copy()
-        steps.advance(new, p * y, h)
+        advance(new, p * y, h)
         return new
 
     new = after(p)

@@ -13,10 +13,10 @@ from tacit.flow import Limit, limit
 from tacit.flow.ending import initial_network
 from tacit.flow.evidence import LimitEvidence, judge
 from tacit.flow.follow import begin, resumed
+from tacit.flow.implicit_steps import Shrink
 from tacit.flow.path import PathEnd
 from tacit.flow.proof import stored_network
 from tacit.flow.rescaling import raise_small, square_norm
-from tacit.flow.steps import Shrink
 from tacit.flow.tolerances import LOWEST, PathTolerances
 from tacit.numerics.float64 import LN10
 from tacit.values import Dataset, Outcome, Setting

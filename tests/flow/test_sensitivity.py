@@ -12,20 +12,12 @@ from tacit.flow._krylov import Response, gmres
 from tacit.flow.exponential_tail import Weights
 from tacit.flow.follow import begin, resumed
 from tacit.flow.hyperplanes import hyperplanes_of
+from tacit.flow.implicit_errors import _left
+from tacit.flow.implicit_steps import GAMMA, Answer, Landed, Shrink, _mixed, _response, implicit
 from tacit.flow.newton import moved
 from tacit.flow.stage import advance, velocities
 from tacit.flow.state import start
-from tacit.flow.steps import (
-    GAMMA,
-    Answer,
-    Landed,
-    Shrink,
-    _left,
-    _mixed,
-    _response,
-    implicit,
-    weigh,
-)
+from tacit.flow.steps import weigh
 from tacit.flow.tolerances import STAGE, PathTolerances
 
 

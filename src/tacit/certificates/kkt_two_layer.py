@@ -32,6 +32,7 @@ from tacit.certificates.margin_gradients import (
     blocks,
     reduced,
 )
+from tacit.certificates.mask_choice import likely_rays
 from tacit.data import takes_data
 from tacit.messages import count, near_miss
 from tacit.numerics.boxed_nnls import nnls_over_rays
@@ -103,7 +104,7 @@ def _solve(data: Dataset, network: Network, train: Layers, boundary: float, seco
     allowance = Allowance(network.width, data.n, seconds)
     columns, owner = _columns(net, excess, allowance)
     # Points near the margin first: these are the likely ones to have a multiplier.
-    first, likely = np.argsort(excess), partial(columns.likely, allowance.take)
+    first, likely = np.argsort(excess), partial(likely_rays, columns, allowance.take)
     combination = nnls_over_rays(columns, columns.target, first, allowance.take, likely)
     lam, H = columns.multipliers_and_masks(combination)
     feasibility = _feasibility(net, network, exponents)

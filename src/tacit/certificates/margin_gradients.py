@@ -7,7 +7,7 @@ when the network is wide an orthogonal change of rows leaves n + 1 of theirs, bl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -17,9 +17,7 @@ import numpy as np
 
 from tacit.certificates.kkt import inverse, lengths_of, without_rounding
 from tacit.messages import count
-from tacit.numerics.boxed_nnls import Combination, nonnegative
-from tacit.numerics.least_squares import boxed_least_squares
-from tacit.numerics.polish import along
+from tacit.numerics.boxed_nnls import Combination
 from tacit.values import BadInput
 
 ENTRIES = 2**18
@@ -28,8 +26,6 @@ UNREDUCED = 2**22
 """Pairs up to which no rows are reduced."""
 SPEED = 1e10
 """Floating point operations a second, up to a factor of three; it serves an estimate."""
-MOST_CHANGES = 30
-"""How often it is changed which masks are held at their bounds; a handful is usual."""
 ALWAYS = 1.0
 """Estimated seconds that the KKT conditions may take even where less is left."""
 
@@ -161,16 +157,16 @@ class MarginGradients:
 
     @cached_property
     def target(self) -> np.ndarray:
-        return np.concatenate([self.neurons.W.ravel(), self._target_below])
+        return np.concatenate([self.neurons.W.ravel(), self.target_below])
 
     @cached_property
-    def _target_below(self) -> np.ndarray:
-        """The part of the target beside `_below`."""
+    def target_below(self) -> np.ndarray:
+        """The part of the target beside `below`."""
         one = self.neurons
         return np.concatenate([one.a if one.both else [], self.fixed[:, -1], np.zeros(1)])
 
     @cached_property
-    def _below(self) -> np.ndarray:
+    def below(self) -> np.ndarray:
         """The part of each column that depends on no mask: ∂q_i/∂a, and L(q̂_i − q̂_min) last."""
         one = self.neurons
         rest = np.column_stack([self.fixed[:, :-1].T, one.L * self.excess])
@@ -178,7 +174,7 @@ class MarginGradients:
 
     def _lengths(self, points: np.ndarray | slice, masks: np.ndarray) -> np.ndarray:
         above = lengths_of(masks * self.neurons.a) * lengths_of(self.neurons.X[points])
-        return np.hypot(above, lengths_of(self._below[points]))
+        return np.hypot(above, lengths_of(self.below[points]))
 
     def best(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A free mask is 1 where that helps, else α."""
@@ -186,82 +182,12 @@ class MarginGradients:
         m, d = one.W.shape
         S = one.y[:, None] * one.a * (one.X @ residual[: m * d].reshape(m, d).T)
         masks = np.where(one.free & (S > 0), 1.0, one.slopes)
-        values = (masks * S).sum(axis=1) + self._below @ residual[m * d :]
+        values = (masks * S).sum(axis=1) + self.below @ residual[m * d :]
         return masks, values * inverse(self._lengths(slice(None), masks))
 
     def matrix(self, points: np.ndarray, rays: np.ndarray) -> np.ndarray:
-        columns = np.hstack([self.neurons.gradients(points, rays), self._below[points]])
+        columns = np.hstack([self.neurons.gradients(points, rays), self.below[points]])
         return (columns * inverse(self._lengths(points, rays))[:, None]).T
-
-    def likely(self, spend: Callable[[float], None]) -> tuple[np.ndarray, np.ndarray]:
-        """Points and rays to begin with, where neurons choose masks.
-
-        A neuron whose masks may be any numbers says something along the intersection of its
-        hyperplanes alone. What comes out beyond α or 1 is held there, and what is held is freed
-        again where that helps, until this changes nothing (a primal-dual active-set method).
-        """
-        one = self.neurons
-        held = np.zeros(
-            one.free.shape, dtype=np.int8
-        )  # 1 or −1 where a free mask is held at 1 or α
-        lam = np.zeros(len(one.X))
-        for _ in range(MOST_CHANGES if one.free.any() else 0):
-            lam = self._multipliers(held, spend)
-            changed = self._changed(lam, held)
-            if np.array_equal(changed, held):
-                break
-            held = changed
-        return self._rays_of(lam)
-
-    def _multipliers(self, held: np.ndarray, spend: Callable[[float], None]) -> np.ndarray:
-        """λ where masks that are free and not held may be any numbers."""
-        one = self.neurons
-        between = one.free & (held == 0)
-        signed = one.y[:, None] * one.a * np.where(held > 0, 1.0, one.slopes)
-        chooses = between.any(axis=0)
-        sure = replace(one, free=one.free & ~between).only(~chooses)
-        above = (signed[:, ~chooses, None] * one.X[:, None]).reshape(len(one.X), -1)
-        parts = [np.column_stack([above.T, sure.W.ravel()])]
-        parts.append(np.column_stack([self._below.T, self._target_below]))
-        for k in np.flatnonzero(chooses):
-            frame = along(one.X[between[:, k]])
-            parts.append(frame.T @ np.column_stack([(signed[:, k, None] * one.X).T, one.W[k]]))
-        A = np.concatenate(parts)
-        spend(3.0 * len(A) * A.shape[1] ** 2)
-        inverses = inverse(lengths_of(A[:, :-1].T))
-        return nonnegative(A[:, :-1] * inverses, A[:, -1]) * inverses
-
-    def _changed(self, lam: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """Which masks are held at 1 or α next."""
-        one, changed = self.neurons, held.copy()
-        pulls = (lam * one.y)[:, None] * one.X
-        slopes = np.where(held > 0, 1.0, one.slopes)
-        for k in np.flatnonzero(one.free.any(axis=0)):
-            rest = one.W[k] - one.a[k] * (slopes[:, k] @ pulls)
-            free = np.flatnonzero(one.free[:, k])
-            on = free[(held[free, k] == 0) & (lam[free] > 0)]
-            if len(on):
-                A = (1 - one.alpha) * one.a[k] * pulls[on].T
-                share = np.linalg.lstsq(A, rest)[0]
-                changed[on, k] = np.where(share > 1, 1, np.where(share < 0, -1, 0))
-                rest = rest - A @ share
-            helps = np.sign(one.y[free] * one.a[k] * (one.X[free] @ rest)).astype(np.int8)
-            # A point that has no multiplier is asked for one with the masks that help most.
-            idle, at = lam[free] == 0, (lam[free] > 0) & (held[free, k] != 0)
-            changed[free[idle], k] = np.where(helps[idle] > 0, 1, -1)
-            changed[free[at], k] = np.where(helps[at] == -held[free[at], k], 0, held[free[at], k])
-        return changed
-
-    def _rays_of(self, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of every point with λ_i > 0 the ray whose masks leave least of each neuron."""
-        one, points = self.neurons, np.flatnonzero(lam)
-        rays, pulls = one.slopes.copy(), (lam * one.y)[:, None] * one.X
-        for k in np.flatnonzero(one.free[points].any(axis=0)):
-            on = points[one.free[points, k]]
-            rest = one.W[k] - one.a[k] * (one.slopes[:, k] @ pulls)
-            between = _in_box(one.a[k] * (1 - one.alpha) * pulls[on].T, rest)
-            rays[on, k] += (1 - one.alpha) * between
-        return points, rays[points]
 
     def multipliers_and_masks(self, combination: Combination) -> tuple[np.ndarray, np.ndarray]:
         """λ, and the mask of every pair: the mean of its rays' masks, by weight."""
@@ -273,9 +199,3 @@ class MarginGradients:
         H = np.divide(H, lam[:, None], out=slopes.copy(), where=(lam > 0)[:, None])
         # A mean of masks in [α, 1] may leave the interval by a rounding error.
         return lam, np.clip(H, self.neurons.alpha, 1.0)
-
-
-def _in_box(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x between 0 and 1 that makes ‖Ax − b‖ smallest."""
-    x = np.linalg.lstsq(A, b)[0]
-    return x if (x >= 0).all() and (x <= 1).all() else boxed_least_squares(A, b, 0.0, 1.0)

@@ -12,6 +12,17 @@ import numpy as np
 from tacit.flow.branching import FlowBranched, crowded, leave_origin, leave_planes
 from tacit.flow.exponential_tail import Kind
 from tacit.flow.hyperplanes import hyperplanes_of
+from tacit.flow.implicit_errors import second_order_errors
+from tacit.flow.implicit_steps import (
+    GAMMA,
+    Answer,
+    Failed,
+    Landed,
+    Shrink,
+    half_way,
+    implicit,
+    in_two,
+)
 from tacit.flow.path import Path, PathEnd
 from tacit.flow.position import Position
 from tacit.flow.rescaling import shrinking
@@ -19,23 +30,7 @@ from tacit.flow.rest import Rest, is_faint, is_slow, is_still, rest, unfitted
 from tacit.flow.sizes import conserved, sizes
 from tacit.flow.stage import Fork, Undecided, advance, prepare
 from tacit.flow.state import OutOfTime, State, check_time, start
-from tacit.flow.steps import (
-    GAMMA,
-    Answer,
-    Failed,
-    Landed,
-    Shrink,
-    Step,
-    explicit,
-    half_way,
-    implicit,
-    in_two,
-    is_deep,
-    second_order_errors,
-    seen_by,
-    stiffness,
-    weigh,
-)
+from tacit.flow.steps import Step, explicit, is_deep, seen_by, stiffness, weigh
 from tacit.flow.tolerances import PATH, REST, STEP, PathTolerances
 from tacit.messages import count
 

@@ -14,10 +14,11 @@ import math
 import numpy as np
 
 from tacit.flow.exponential_tail import Weights
+from tacit.flow.implicit_steps import Shrink, count
 from tacit.flow.sizes import norms, sizes
 from tacit.flow.stage import velocities
 from tacit.flow.state import State
-from tacit.flow.steps import Shrink, count, rounding
+from tacit.flow.steps import rounding
 from tacit.flow.tolerances import LOWEST, PATH, STEP
 
 

@@ -363,11 +363,9 @@ def _pull(g: Array, side: Array, e: Array, plus: Array, minus: Array, Q: Array, 
 @compiled
 def _pushes(side: Array, lines: SampleLines, Q: Array, rank: int) -> Array:
     """∂g by the p of every sample: y_i φ'_i x_i along the face."""
-    pushed = np.empty(lines.X.shape)
+    pushed = lines.X.copy()
     for i in range(len(pushed)):
-        factor = lines.y[i] * slope(side[lines.line[i]], lines.r[i], lines.alpha)
-        for x in range(pushed.shape[1]):
-            pushed[i, x] = factor * lines.X[i, x]
+        pushed[i] *= lines.y[i] * slope(side[lines.line[i]], lines.r[i], lines.alpha)
     return pushed - np.dot(np.dot(pushed, Q[:rank].T), Q[:rank])
 
 

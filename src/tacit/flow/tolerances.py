@@ -52,7 +52,7 @@ class StageTolerances:
 
 @dataclass(frozen=True)
 class StepTolerances:
-    """Explicit and implicit steps, and Newton's method inside the latter (`flow.steps`)."""
+    """Explicit steps (`flow.steps`), implicit ones (`flow.implicit_steps`), and Newton's method."""
 
     newton: float = 1e-9
     """The error of log p at which Newton's method stops."""
