@@ -15,6 +15,7 @@ from tacit.flow import Candidate, candidate, candidates
 from tacit.flow.follow import follow
 from tacit.flow.hyperplanes import hyperplanes_of
 from tacit.flow.state import OutOfTime, State, start
+from tacit.flow.tolerances import EVIDENCE
 from tacit.numerics.class_margin import class_margin
 from tacit.papers.sarussi2021.perfect_agreement import par
 from tacit.values import Network
@@ -86,14 +87,22 @@ def test_a_rough_answer_is_called_rough_and_not_kept_for_the_exact_one(monkeypat
     exact = candidate(state)
     assert exact is not None and exact.exact
     state.planes.solved.clear()
+    rough = candidate(state, far=lambda end: True)
+    assert rough is not None and not rough.exact
+    length = [np.linalg.norm(one.V, axis=1).sum() for one in (exact, rough)]
+    assert length[0] * (1 - 1e-9) <= length[1] <= length[0] * (1 + 2 * EVIDENCE.rough)
+    near = candidate(state, far=lambda end: False)
+    assert near is not None and near.exact
+    np.testing.assert_allclose(near.V, exact.V, rtol=1e-9, atol=1e-10)
+    state.planes.solved.clear()
     solve = candidates.widest
 
     def short(*arguments):
         found = solve(*arguments)
-        return replace(found, V=0.999 * found.V, value=0.999 * found.value)
+        return replace(found, V=(1 - 1e-5) * found.V, value=(1 - 1e-5) * found.value)
 
     monkeypatch.setattr(candidates, "widest", short)
-    rough = candidate(state, rough=0.01)
+    rough = candidate(state, far=lambda end: True)
     assert rough is not None and not rough.exact
     again = candidate(state)  # by the general solver
     assert again is not None and again.exact
@@ -112,7 +121,7 @@ def test_a_rough_answer_is_called_rough_and_not_kept_for_the_exact_one(monkeypat
         candidate(late)
     monkeypatch.setattr(candidates, "restricted_program", general)
     assert candidate(state) is not None
-    kept = candidate(state, rough=0.01)
+    kept = candidate(state, far=lambda end: True)
     assert kept is not None and kept.exact
 
 

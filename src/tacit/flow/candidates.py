@@ -8,14 +8,15 @@ its face. Whether this is the limit of the path is decided in `flow.evidence`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
 from tacit.flow.state import State, check_time
-from tacit.flow.tolerances import CANDIDATE
-from tacit.numerics.cell_program import widest
+from tacit.flow.tolerances import CANDIDATE, EVIDENCE
+from tacit.numerics.cell_program import Widest, widest
 from tacit.numerics.max_margin import max_margin
 from tacit.numerics.neurons import Neurons, margins
 from tacit.numerics.polish import along, newton
@@ -74,13 +75,17 @@ def surviving(state: State, least: float) -> tuple[np.ndarray, list[int]]:
 
 
 def candidate(
-    state: State, least: float = 0.0, p: np.ndarray | None = None, rough: float = 0.0
+    state: State,
+    least: float = 0.0,
+    p: np.ndarray | None = None,
+    far: Callable[[Candidate], bool] | None = None,
 ) -> Candidate | None:
     """The candidate; None when the surviving patterns cannot give every sample its label.
 
     Groups below the share `least` of the heaviest are taken to die out. Where the state is near the
-    candidate already, Newton's method leads there from it and its weights p of the samples. Who is
-    content with a margin up to the share `rough` below the best may be spared a general solver.
+    candidate already, Newton's method leads there from it and its weights p of the samples. Where a
+    rough answer, with a margin up to 1e-4 below the best, shows that the path is `far` from it,
+    that one is returned.
     """
     planes = state.planes
     group, firsts = surviving(state, least)
@@ -99,25 +104,33 @@ def candidate(
         if near is not None:
             V, lam = near[0] @ Q.T, near[1]
             return _candidate(state, X, scale, group, sign, size, pattern, V, lam, True)
+
+    def made(V: np.ndarray, lam: np.ndarray, exact: bool) -> Candidate | None:
+        V = V @ Q.T
+        if state.both:
+            V = _nearest(state, X, group, V, sign, pattern, lam)
+        return _candidate(state, X, scale, group, sign, size, pattern, V, lam, exact)
+
+    def enough(found: Widest) -> bool:
+        if far is None or not found.value >= (1 - EVIDENCE.rough) * found.bound > 0:
+            return False
+        end = made(found.V, found.multipliers, False)
+        return end is not None and far(end)
+
     exact = True
     if state.both:  # the limit is in the span of the points
         key = sign.tobytes() + pattern.tobytes()
-        roughly = key + b"rough"
-        if key not in planes.solved and not (rough and roughly in planes.solved):
+        if key not in planes.solved:
             planes.solved.clear()
             here = _sums(state, group, len(sign)) @ Q
-            found, closed = _both_layers(state, R.T, here, sign, pattern, rough)
-            planes.solved[key if closed else roughly] = found
-        exact = key in planes.solved
-        solved = planes.solved[key if exact else roughly]
+            solved, exact = _both_layers(state, R.T, here, sign, pattern, enough)
+            if exact:
+                planes.solved[key] = solved
+        else:
+            solved = planes.solved[key]
     else:
         solved = _first_layer(R.T, y, planes.alpha, sign, pattern, size * state.a[firsts] ** 2)
-    if solved is None:
-        return None
-    V, lam = solved[0] @ Q.T, solved[1]
-    if state.both:
-        V = _nearest(state, X, group, V, sign, pattern, lam)
-    return _candidate(state, X, scale, group, sign, size, pattern, V, lam, exact)
+    return None if solved is None else made(*solved, exact)
 
 
 def _candidate(
@@ -196,7 +209,7 @@ def _both_layers(
     here: np.ndarray,
     sign: np.ndarray,
     pattern: np.ndarray,
-    rough: float,
+    enough: Callable[[Widest], bool],
 ) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
     """min Σ‖v_g‖ inside the cells, and whether it is exact; the state's own groups are `here`."""
     y, alpha = state.planes.y, state.planes.alpha
@@ -204,14 +217,14 @@ def _both_layers(
     unit = float((state.outputs() / _total(state)).min()) / float(np.abs(state.planes.r).max())
     unit = unit if unit > CANDIDATE.none else 1.0
     check_time(state)
-    found = widest(X, y, alpha, sign, pattern, unit, state.deadline)
+    found = widest(X, y, alpha, sign, pattern, unit, state.deadline, enough)
     check_time(state)
     if found.bound <= CANDIDATE.none:
         return None, True
     closed = found.value >= (1 - CANDIDATE.none) * found.bound
     if closed:
         V, lam = found.V, found.multipliers
-    elif found.value >= (1 - rough) * found.bound:
+    elif enough(found):
         return (found.V, found.multipliers), False
     else:
         solution = _by_sparse_solver(state, X, sign, pattern, unit)

@@ -45,12 +45,11 @@ def judge(
     """The limit, or a sentence that says what is missing; OutOfTime after the deadline."""
     state = replace(path.last.state, deadline=deadline)
     at = path.last.loss_text()
-    end = candidate(state, EVIDENCE.negligible, path.weights, EVIDENCE.rough)
-    if end is not None and not end.exact:
-        # Good enough to see that the path is far from it, and for nothing else.
-        angle = angle_to(state, _network(end, state), end)
-        if angle < EVIDENCE.near + EVIDENCE.apart:
-            end = candidate(state, EVIDENCE.negligible, path.weights)
+
+    def far(end: Candidate) -> bool:
+        return angle_to(state, _network(end, state), end) >= EVIDENCE.near + EVIDENCE.apart
+
+    end = candidate(state, EVIDENCE.negligible, path.weights, far)
     if end is None:
         return (
             f"At {at} the surviving patterns cannot give every point its label: they still change."

@@ -11,6 +11,7 @@ over the samples, keeps its digits until lengths and their bounds τ_g can hardl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -49,11 +50,15 @@ class InCells:
 
 
 @np.errstate(all="ignore")  # what is not a number ends the method
-def widest_in_cells(cells: CellGroups, deadline: float = math.inf) -> InCells:
+def widest_in_cells(
+    cells: CellGroups,
+    deadline: float = math.inf,
+    enough: Callable[[InCells], bool] | None = None,
+) -> InCells:
     """A proposal, up to a share `CELLS.precision` of the largest t or what rounding leaves.
 
     t should be of size 1, and so should the entries of P. After the deadline (of `perf_counter`) it
-    is what there is.
+    is what there is. Once it is up to a share `CELLS.rough` it is asked whether that is `enough`.
     """
     program, point = _Conditions(cells), _first(cells)
     best, least, fruitless = point, np.inf, 0
@@ -65,7 +70,12 @@ def widest_in_cells(cells: CellGroups, deadline: float = math.inf) -> InCells:
         fruitless = 0 if wrong < CELLS.progress * least else fruitless + 1
         if wrong < least:
             best, least = point, wrong
-        aim = CELLS.precision * max(min(abs(point.t), 1.0), CELLS.precision)
+        size = max(min(abs(point.t), 1.0), CELLS.precision)
+        if enough is not None and wrong <= CELLS.rough * size:
+            if enough(program.proposal(point)):
+                break
+            enough = None
+        aim = CELLS.precision * size
         if wrong <= aim or fruitless == CELLS.most_fruitless or perf_counter() > deadline:
             break
         try:
@@ -73,10 +83,7 @@ def widest_in_cells(cells: CellGroups, deadline: float = math.inf) -> InCells:
         except np.linalg.LinAlgError:
             break
         point = _step(system, point)
-    total = float(cells.goal @ best.z[: len(cells.goal)])
-    lam, walls = best.z[: len(cells.goal)] / total, program.on_walls(best.z[:-1]) / total
-    pulls = np.matmul((cells.slope * lam + cells.side * walls)[:, None], cells.P)[:, 0]
-    return InCells(best.y[:, 1:], lam, walls, pulls)
+    return program.proposal(best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +178,14 @@ class _Conditions:
         out = np.zeros(self.cells.side.shape)
         out[self.walls] = z[len(self.cells.goal) :]
         return out
+
+    def proposal(self, point: _Point) -> InCells:
+        """The point in units in which c·λ = 1."""
+        cells, n = self.cells, len(self.cells.goal)
+        total = float(cells.goal @ point.z[:n])
+        lam, walls = point.z[:n] / total, self.on_walls(point.z[:-1]) / total
+        pulls = np.matmul((cells.slope * lam + cells.side * walls)[:, None], cells.P)[:, 0]
+        return InCells(point.y[:, 1:], lam, walls, pulls)
 
     def lacks(self, point: _Point) -> _Lacks:
         t, y = self.back(point.z)

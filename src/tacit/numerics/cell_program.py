@@ -14,7 +14,7 @@ x_i, of what a group in its cell feels of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -49,17 +49,29 @@ def widest(
     pattern: np.ndarray,
     unit: float = 1.0,
     deadline: float = math.inf,
+    enough: Callable[[Widest], bool] | None = None,
 ) -> Widest:
     """The widest margin of groups in their closed cells.
 
     Group g has an output of this sign, and slides where its pattern is 0. `unit` is about the
     margin that is to come. What comes back may be worse than the bound: its reader decides. After
-    the deadline (of `perf_counter`) it is the best that there is.
+    the deadline (of `perf_counter`) it is the best that there is. A rough answer is given that is
+    `enough`.
     """
     program = _Proposals(X, y, alpha, sign, pattern)
     best = program.judged(np.zeros((len(sign), X.shape[1])), np.ones(len(X)))
+    rough: list[Widest] = []
+
+    def is_enough(inside: InCells) -> bool:
+        found = program.judged(*program.as_it_is(inside))
+        if enough is not None and enough(found):
+            rough.append(found)
+        return bool(rough)
+
     for _ in range(2):
-        inside = widest_in_cells(program.cells(unit), deadline)
+        inside = widest_in_cells(program.cells(unit), deadline, is_enough if enough else None)
+        if rough:
+            return rough[0]
         if perf_counter() > deadline:
             break
         for guess in program.guesses(inside, unit):
@@ -108,24 +120,25 @@ class _Proposals:
             rows[:, : frame.shape[1]] = self.unit_rows @ frame
         return CellGroups(P, self.slope, self.pattern.astype(float), unit / self.lengths)
 
+    def as_it_is(self, inside: InCells) -> tuple[np.ndarray, np.ndarray]:
+        """V and λ of the interior-point method."""
+        V = np.array([F @ u[: F.shape[1]] for F, u in zip(self.frames, inside.U, strict=True)])
+        lam = inside.multipliers / inside.multipliers.sum()
+        return V / np.linalg.norm(V, axis=1).sum(), lam / self.lengths
+
     def guesses(self, inside: InCells, unit: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """V and λ of the interior-point method, made exact by an active-set method; or as they are.
 
         Which groups live, which samples have the smallest margin and which walls are in the way is
         what the method has found, up to a few that Newton's method shows to be wrong.
         """
-        V = np.array([F @ u[: F.shape[1]] for F, u in zip(self.frames, inside.U, strict=True)])
+        V, last = self.as_it_is(inside)
         size = np.linalg.norm(V, axis=1)
-        V /= size.sum()
-        size /= size.sum()
-        lam = inside.multipliers / inside.multipliers.sum()
         q = (self.slope * (V @ self.unit_rows.T)).sum(axis=0) * self.lengths
         longest = float(np.linalg.norm(inside.pulls, axis=1).max())
         # Of two that are complementary, the larger one is not 0.
-        tight = q - q.min() < lam * abs(q.min())
-        lam = lam / self.lengths
-        last = lam
-        lam = np.where(tight, lam, 0.0)
+        tight = q - q.min() < last * self.lengths * abs(q.min())
+        lam = np.where(tight, last, 0.0)
         live = size > CELLS.dead * size.max()
         ahead = self.pattern * (V @ self.unit_rows.T)
         walls = (inside.walls / longest > ahead) & (self.pattern != 0)

@@ -215,6 +215,8 @@ class CellTolerances:
     precision: float = 3e-7
     """What may be wrong in the end, relative to the widest margin: Newton's method does the rest,
     and lengths and their bounds cannot be told apart much better."""
+    rough: float = 3e-5
+    """The same where a margin that is 1e-4 short may be good enough."""
     none: float = 1e-9
     """Gaps up to this are closed, margins below it are 0, and vectors may be so far outside."""
     dead: float = 1e-5
