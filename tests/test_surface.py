@@ -7,11 +7,13 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import tacit
 
@@ -113,6 +115,7 @@ WRONG = [
     ("predict", "seed", -1),
     ("predict", "seed", 1.5),
     ("predict", "only", None),
+    ("predict", "only", scipy.sparse.eye(3, format="coo")),
     ("explain", "seconds", None),
     ("explain", "seed", None),
     ("train", "epochs", 2.5),
@@ -166,6 +169,7 @@ def test_a_setting_refuses_nonsense_when_it_is_made(name, value):
         ([[1], [2]], [1 + 0j, -1]),
         ([[1], [2]], [HUGE, -HUGE]),
         ([[1], [2]], np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")),
+        ([[1], [2]], np.zeros(2, dtype=[("a", float), ("b", int)])),
     ],
 )
 def test_points_that_are_no_numbers_are_refused(X, y):
@@ -180,6 +184,34 @@ def test_a_number_beyond_floating_point_is_refused(name):
         tacit.Setting(**{name: HUGE})
     with pytest.raises(tacit.BadInput, match="arrays of numbers"):
         tacit.Network([[HUGE, 0]], [1.0])
+
+
+def test_a_fraction_is_a_number():
+    with pytest.raises(tacit.BadInput, match="`log10_loss=0.33"):
+        tacit.limit("xor", log10_loss=Fraction(1, 3))
+
+
+NO_NAMES = [3, b"x", [], np.int8(1), "x" * 5000]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=[type(one).__name__ for one in NO_NAMES])
+def test_what_is_no_name_of_a_file_is_refused(name):
+    network = tacit.Network([[1.0, 0.0]], [1.0])
+    for use in (tacit.Network.load, tacit.Limit.load, tacit.Run.load, tacit.Explanation.load):
+        with pytest.raises(tacit.BadInput, match="name of a file"):
+            use(name)
+    for use in (network.save, tacit.load("xor").save, tacit.sweep):
+        with pytest.raises(tacit.BadInput, match="name of a file"):
+            use(name)
+
+
+def test_a_network_is_of_real_numbers_and_has_points_of_its_dimension():
+    with pytest.raises(tacit.BadInput, match="arrays of numbers"):
+        tacit.Network([[1.0, 0.0]], [1.0 + 0j])
+    network = tacit.Network([[1.0, 0.0]], [1.0])
+    for X in ([1.0, 2.0, 3.0], 1.0, [[1.0]]):
+        with pytest.raises(tacit.BadInput, match=r"\(…, 2\)"):
+            network.outputs(X)
 
 
 @pytest.mark.parametrize("proof", [None, 3, ["proof"], {"proof": 1}, "pro\0of"])

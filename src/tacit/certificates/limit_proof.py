@@ -28,6 +28,7 @@ from tacit.proofs import (
     write_proof,
 )
 from tacit.values import BadInput, Dataset, Interval, Setting
+from tacit.values.arguments import is_real
 
 
 def limit_proof_of(
@@ -42,7 +43,11 @@ def limit_proof_of(
     There is one end for two classes, else one for each class against the rest. It takes about
     `seconds`.
     """
-    until = perf_counter() + seconds / 2  # to verify the whole takes no longer than the parts took
+    if not is_real(seconds):
+        raise BadInput(f"`seconds={seconds!r}` must be a number")
+    until = (
+        perf_counter() + float(seconds) / 2
+    )  # to verify the whole takes no longer than the parts took
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
     ends = [*ends, *[None] * (len(parts) - len(ends))]
     if not any(ends):

@@ -18,6 +18,7 @@ from typing import IO
 
 import numpy as np
 
+from tacit.files.names import path_of
 from tacit.messages import BadInput
 
 MOST_BYTES = 4 << 30
@@ -37,10 +38,7 @@ _OVERHEAD = 1 << 20
 
 def open_regular(path: str | Path, most_bytes: int = MOST_BYTES) -> IO[bytes]:
     """Open a plain file of at most `most_bytes` bytes for reading; anything else is BadInput."""
-    try:
-        path = Path(path)
-    except TypeError:
-        raise BadInput(f"a {type(path).__name__} is no name of a file") from None
+    path = path_of(path)
     with _opening(path):
         mode = os.stat(path).st_mode  # before opening: opening a named pipe would wait for ever
     if stat.S_ISDIR(mode):

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from tacit.files.names import path_of
 from tacit.files.reading import MOST_BYTES, MOST_MEMBERS, mendable, open_regular, read_npz
 from tacit.messages import BadInput, printable
 
@@ -32,7 +33,7 @@ INSIDE = ("state_dict", "model_state_dict", "model")
 
 def read_weights(path: str | Path, *, most_bytes: int = MOST_BYTES) -> dict[str, np.ndarray]:
     """The arrays of a file of weights by name; the ending says which kind it is."""
-    ending = Path(path).suffix.lower()
+    ending = path_of(path).suffix.lower()
     if ending == ".safetensors":
         return read_safetensors(path, most_bytes=most_bytes)
     if ending in (".pt", ".pth"):

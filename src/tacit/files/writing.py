@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tacit.files.names import path_of
 from tacit.messages import BadInput
 
 written: deque[Path] = deque(maxlen=100)
@@ -139,7 +140,9 @@ def _writing(path: str | Path, advice: str) -> Iterator[None]:
 def _target(path: str | Path) -> Path:
     if not str(path).strip() or "\0" in str(path):
         raise BadInput(f"{str(path)!r} cannot be the name of a file or folder; give another name")
-    target = Path(os.path.realpath(path))  # a symbolic link stays, what it leads to is replaced
+    target = Path(
+        os.path.realpath(path_of(path))
+    )  # a symbolic link stays, what it leads to is replaced
     if os.path.islink(target):
         raise BadInput(f"{path} is a link that leads back to itself; choose another name")
     return target

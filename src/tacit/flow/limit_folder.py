@@ -17,7 +17,7 @@ import numpy as np
 
 import tacit
 from tacit.certificates import KKT, Certificate, ProvedEnd
-from tacit.files import npz_bytes, write_folder
+from tacit.files import npz_bytes, path_of, write_folder
 from tacit.flow.early import Early
 from tacit.flow.ending import SMALLEST
 from tacit.flow.hyperplanes import Hyperplanes, hyperplanes_of
@@ -143,7 +143,7 @@ def _thinned(limit: Limit) -> list[Moment]:
 
 def load(path: str | FilePath) -> Limit | Limits:
     """Read such a folder; anything that is not exactly one is refused with what is wrong."""
-    if not (FilePath(path) / NAME).exists():
+    if not (path_of(path) / NAME).exists():
         raise BadInput(
             f"{path} is not a run folder with {NAME}; `tacit limit … --out FOLDER` writes one"
         )

@@ -91,14 +91,21 @@ def examples_of(X: Any, y: Any) -> Examples:
             X = np.asarray(X)
         except (ValueError, TypeError):  # pairs of an image and its label, rows of several lengths
             X = np.array(None)
+    if type(X).__module__.startswith("scipy.sparse"):
+        raise BadInput("`X` is a sparse matrix; give X.toarray()")
     shape = tuple(X.shape)
     if not shape:
         raise BadInput("`X` must be an array or a tensor with all examples, of shape (n, …)")
     if hasattr(X, "is_sparse") and (X.is_sparse or "sparse" in str(X.layout)):
         raise BadInput("`X` is a sparse tensor; give X.to_dense()")
-    if hasattr(y, "detach"):
+    if hasattr(y, "cpu"):
         y = y.detach().cpu()
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        raise BadInput(
+            "the entries of `y` differ in length; give one label for each example"
+        ) from None
     if labels.dtype.kind == "O":  # texts of a data frame
         labels = np.asarray(labels.tolist())
     if labels.ndim == 2 and labels.shape[1] == 1:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.certificates import Certificate, Optimum, certify, optimum
 from tacit.explanation import Predictions, predict
-from tacit.files import write_file
+from tacit.files import path_of, write_file
 from tacit.flow import Limit, Limits, limit
 from tacit.messages import printable
 from tacit.probing.homogeneity import Homogeneity
@@ -278,7 +278,7 @@ class Probed(Result):
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Like `Result.save`, but a name that ends in .html gets the report page."""
-        if Path(path).suffix.lower() != ".html":
+        if path_of(path).suffix.lower() != ".html":
             return super().save(path, force)
         write_file(Path(path), self.html.encode(), force)
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.files import check_writable
+from tacit.files import check_writable, path_of
 from tacit.messages import count
 from tacit.reproduction.captions import compared, number
 from tacit.reproduction.listing import choose
@@ -164,7 +164,7 @@ def reproduce(
         raise BadInput(next(iter(left_out.values())))
     if seed is not None:
         settings["seed"] = seed
-    folder = OUT if out is None else Path(out)
+    folder = OUT if out is None else path_of(out)
     check_writable(folder / "gallery.md", force=True, folder=False)
     everything = [(one, one.choose(quick, **settings)) for one in chosen]
     report = progress or (lambda update: None)

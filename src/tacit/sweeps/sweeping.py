@@ -1,10 +1,13 @@
 """The verb `tacit.sweep`."""
 
+from __future__ import annotations
+
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tacit.files import path_of
 from tacit.interrupts import held_back
 from tacit.sweeps.loop import Progress, complete
 from tacit.sweeps.plan import Plan, read
@@ -14,6 +17,7 @@ from tacit.sweeps.table import Rows, as_csv, rows
 from tacit.sweeps.table_file import check_table, write_table
 from tacit.sweeps.workers import Workers
 from tacit.values import BadInput
+from tacit.values.arguments import check_kinds
 
 
 def sweep(
@@ -88,6 +92,7 @@ def sweep(
         raise BadInput("`workers=N` is for this machine; a cluster has workers of its own")
     if cluster is None and (tls_ca or tls_cert or tls_key):
         raise BadInput("`tls_ca=FILE` and the others are for `cluster='tls://HOST:PORT'`")
+    check_kinds(sweep, {"workers": workers, "seed": seed})
     if workers is not None and workers < 1:
         raise BadInput(f"`workers={workers}` must be at least 1")
     copy = None if table is None else Path(table)
@@ -95,8 +100,8 @@ def sweep(
         check_table(copy)
     with held_back():  # an interrupt while JAX is imported is a segmentation fault
         import tacit.training  # noqa: F401
-    planned = read(Path(plan), seed)
-    folder = Path("sweeps") / planned.name if out is None else Path(out)
+    planned = read(path_of(plan), seed)
+    folder = Path("sweeps") / planned.name if out is None else path_of(out)
     tell = tell or _warn
     store = Store(folder, planned.text, tell)
     tls = tuple(None if path is None else Path(path) for path in (tls_ca, tls_cert, tls_key))

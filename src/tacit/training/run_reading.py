@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tacit.files import open_regular, read_npz
+from tacit.files import open_regular, path_of, read_npz
 from tacit.messages import require
 from tacit.training import stopping as stops
 from tacit.training.rules import named_leaves, parse_descent, start
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 def load(path: str | Path) -> Run:
     """Read a run folder; anything that is not exactly one is refused with what is wrong."""
-    if (Path(path) / "limit.json").exists():
+    if (path_of(path) / "limit.json").exists():
         raise BadInput(f"{path} is a folder of `tacit limit`; this needs one of `tacit train`")
     if not (Path(path) / "run.json").exists():
         raise BadInput(

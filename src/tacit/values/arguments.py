@@ -34,7 +34,10 @@ def is_iterable(value: Any) -> bool:
 
 
 def _all(kind: Callable[[Any], bool], value: Any) -> bool:
-    return is_iterable(value) and all(map(kind, value))
+    try:
+        return all(map(kind, value))
+    except TypeError:  # sparse matrices have an iterator that does not work
+        return False
 
 
 def _text(value: Any) -> bool:
@@ -71,8 +74,11 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def check_kinds(function: Callable[..., Any], keywords: dict[str, Any]) -> None:
-    """Refuse keywords that do not fit the annotations of a function's parameters."""
-    for name, value in keywords.items():
+    """Refuse keywords that do not fit the annotations of a function's parameters.
+
+    Numbers of other kinds, such as fractions, become floats.
+    """
+    for name, value in [*keywords.items()]:
         annotation = function.__annotations__.get(name, "")
         kind = annotation.removesuffix(" | None")
         if kind not in KINDS or (value is None and kind != annotation):
@@ -80,3 +86,5 @@ def check_kinds(function: Callable[..., Any], keywords: dict[str, Any]) -> None:
         fits, words = KINDS[kind]
         if not fits(value):
             raise BadInput(f"`{name}={value!r}` must be {words}")
+        if kind == "float":
+            keywords[name] = float(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.files import npz_bytes, write_file
+from tacit.files import npz_bytes, path_of, write_file
 from tacit.messages import BadInput, count, printable
 from tacit.values.jsonable import plain
 from tacit.values.result import Result
@@ -68,7 +68,7 @@ class Dataset(Result):
                 f"{self.name}: there are {len(self.columns)} names for {X.shape[1]} columns"
             )
         allowed = range(len(self.classes)) if self.classes else (-1, 1)
-        if y.dtype.kind == "c" or not np.isin(y, list(allowed)).all():
+        if y.dtype.kind in "cV" or not np.isin(y, list(allowed)).all():
             labels = sorted({str(label) for label in y.tolist()})[:10]
             raise BadInput(f"{self.name}: labels must be −1 or +1; found {', '.join(labels)}")
         X = X.view()  # the caller's own array stays as it is
@@ -157,7 +157,7 @@ class Dataset(Result):
         force : bool, default False
             Replace a file that is there.
         """
-        if Path(path).suffix != ".npz":
+        if path_of(path).suffix != ".npz":
             return super().save(path, force)
         named = self.classes or "labels" in self.parameters
         y = np.array([self.names[label] for label in self.y.tolist()]) if named else self.y

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.files import read_weights, write_file
+from tacit.files import path_of, read_weights, write_file
 from tacit.messages import BadInput, count
 from tacit.models.activation import check_alpha
 from tacit.values.weight_names import chosen, two_layers
@@ -95,7 +95,10 @@ class Network:
 
     def __post_init__(self) -> None:
         try:
-            W, a = np.asarray(self.W, dtype=np.float64), np.asarray(self.a, dtype=np.float64)
+            W, a = np.asarray(self.W), np.asarray(self.a)
+            if "c" in (W.dtype.kind, a.dtype.kind):
+                raise TypeError
+            W, a = W.astype(np.float64, copy=False), a.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError):
             raise BadInput("W and a must be arrays of numbers") from None
         if a.ndim == 2 and a.shape[0] == 1:  # the last layer of PyTorch's
@@ -132,6 +135,8 @@ class Network:
     def outputs(self, X: np.ndarray) -> np.ndarray:
         """f(x) for every row of X."""
         X = np.asarray(X, dtype=np.float64)
+        if X.shape[-1:] != (self.d,):
+            raise BadInput(f"`X` has shape {X.shape}; the network needs (…, {self.d})")
         rows = X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
         total = np.zeros(len(rows))
         high = PRODUCTS // max(1, min(self.width, NEURONS))
@@ -202,7 +207,7 @@ class Network:
         """Write a .npz file with the arrays W, a and alpha; an older one only with `force`."""
         whole = io.BytesIO()
         np.savez(whole, W=self.W, a=self.a, alpha=np.array(self.alpha))
-        write_file(Path(path), whole.getvalue(), force)
+        write_file(path_of(path), whole.getvalue(), force)
 
     @classmethod
     def load(
@@ -229,7 +234,7 @@ class Network:
             The names of the two layers, such as ("fc1", "fc2"), in a file that has more; the rest
             is left out.
         """
-        arrays = read_weights(Path(path), most_bytes=MOST_BYTES)
+        arrays = read_weights(path, most_bytes=MOST_BYTES)
         slope = arrays.pop("alpha", None)
         if layers:
             arrays = chosen(arrays, layers, f"{path}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import tacit
-from tacit.files import open_regular, write_file
+from tacit.files import open_regular, path_of, write_file
 from tacit.messages import BadInput, printable
 from tacit.values.jsonable import agree, json_bytes, read_json
 from tacit.values.saved_form import from_saved, to_saved
@@ -85,7 +85,7 @@ class Result:
         """
         value = to_saved(self._to_save())
         saved = {"tacit": tacit.__version__, "type": type(self).__name__, "value": value}
-        write_file(Path(path), json_bytes({**self.to_dict(), "saved": saved}), force)
+        write_file(path_of(path), json_bytes({**self.to_dict(), "saved": saved}), force)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
