@@ -99,7 +99,7 @@ def test_many_neurons_are_few_artists() -> None:
     end = limit(load("gaussians:n=30,d=5"), Setting(rule="flow", width=400), seconds=0.1)
     ax = Figure().add_subplot()
     neurons(end, ax)
-    assert end.groups == () and len(ax.get_children()) < 30
+    assert len(ax.get_children()) < 30  # also where the path ended in groups
 
 
 def test_of_many_neurons_only_the_first_directions_are_computed(rng, monkeypatch) -> None:
