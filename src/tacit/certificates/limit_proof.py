@@ -45,9 +45,8 @@ def limit_proof_of(
     """
     if not is_real(seconds):
         raise BadInput(f"`seconds={seconds!r}` must be a number")
-    until = (
-        perf_counter() + float(seconds) / 2
-    )  # to verify the whole takes no longer than the parts took
+    # To verify the whole takes no longer than the parts took.
+    until = perf_counter() + float(seconds) / 2
     parts = [data] if data.binary else [data.one_vs_rest(k) for k in range(len(data.classes))]
     ends = [*ends, *[None] * (len(parts) - len(ends))]
     if not any(ends):

@@ -140,9 +140,8 @@ def _writing(path: str | Path, advice: str) -> Iterator[None]:
 def _target(path: str | Path) -> Path:
     if not str(path).strip() or "\0" in str(path):
         raise BadInput(f"{str(path)!r} cannot be the name of a file or folder; give another name")
-    target = Path(
-        os.path.realpath(path_of(path))
-    )  # a symbolic link stays, what it leads to is replaced
+    # A symbolic link stays, what it leads to is replaced.
+    target = Path(os.path.realpath(path_of(path)))
     if os.path.islink(target):
         raise BadInput(f"{path} is a link that leads back to itself; choose another name")
     return target
